@@ -5,8 +5,9 @@ docs/emulation.md counts them.
 scripts/score_programs.py [options] path/to/HeCBench
 
 The rule: folders src/<name>-cuda of which the SHA-1 of the name with -cuda begins with 0 or 1, and whose sources, with
-what they include from other folders of the collection, need neither another library nor Python. Each is built by its own makefile with gpuopt-emulate in place of nvcc, and run by
-`make run` with the arguments that are there. Reading is all that the rule needs: --list prints what it chooses.
+what they include from other folders of the collection, need neither another library nor Python. Each is built by its
+own makefile with gpuopt-emulate in place of nvcc, and run by `make run` with the arguments that are there. Reading is
+all that the rule needs: --list prints what it chooses.
 """
 # SPDX-License-Identifier: MIT
 import argparse

@@ -44,6 +44,14 @@ struct ConvertPlan {
 template <>
 inline constexpr bool isPlan<ConvertPlan> = true;
 
+// Blocks whose threads take `items` structures of `structBytes` bytes each.
+template <class Plan>
+void planLaunch(Plan& plan, unsigned items, std::size_t structBytes) {
+  plan.items = items;
+  plan.threads = convertThreads(items * structBytes);
+  plan.blocks = ceilDivide(plan.request.n, std::size_t{plan.threads} * items);
+}
+
 inline ConvertPlan planConvert(const ConvertRequest& request) {
   ConvertPlan plan;
   plan.request = request;
@@ -54,17 +62,19 @@ inline ConvertPlan planConvert(const ConvertRequest& request) {
   plan.reason = !request.areColumns  ? "the columns are not contiguous"
                 : request.areAligned ? "all columns begin at aligned addresses"
                                      : "a column does not begin at an aligned address";
-  plan.items = request.areColumns ? convertItems(request.structBytes, request.areAligned) : 1;
-  plan.threads = convertThreads(plan.items * request.structBytes);
-  plan.blocks = ceilDivide(request.n, std::size_t{plan.threads} * plan.items);
+  planLaunch(plan, request.areColumns ? convertItems(request.structBytes, request.areAligned) : 1, request.structBytes);
   return plan;
+}
+
+inline std::string structuresInWords(unsigned items) {
+  return message({items, items == 1 ? " structure a thread" : " structures a thread"});
 }
 
 inline std::string planInWords(const ConvertPlan& plan) {
   const ConvertRequest& r = plan.request;
   const std::size_t structs = r.n * r.structBytes, members = r.n * r.memberBytes;
-  return inWords({message({plan.items, plan.items == 1 ? " structure a thread" : " structures a thread"}), plan.reason,
-                  plan.blocks, plan.threads, r.isToSoa ? structs : members, r.isToSoa ? members : structs});
+  return inWords({structuresInWords(plan.items), plan.reason, plan.blocks, plan.threads, r.isToSoa ? structs : members,
+                  r.isToSoa ? members : structs});
 }
 
 // A function of every structure of a view, written to another one, to the same, or nowhere.
@@ -112,17 +122,15 @@ inline ColumnsPlan planColumns(const ColumnsRequest& request) {
                 : !fits              ? "a structure does not fit into a thread's registers"
                 : request.areAligned ? "all columns begin at aligned addresses"
                                      : "a column does not begin at an aligned address";
-  plan.items = convertItems(request.largestBytes, true);
-  plan.threads = convertThreads(plan.items * request.largestBytes);
-  plan.blocks = ceilDivide(request.n, std::size_t{plan.threads} * plan.items);
+  planLaunch(plan, convertItems(request.largestBytes, true), request.largestBytes);
   return plan;
 }
 
 inline std::string planInWords(const ColumnsPlan& plan) {
   const ColumnsRequest& r = plan.request;
   const char* kernel = plan.algorithm == ColumnsAlgorithm::words ? "words, " : "members, ";
-  return inWords({message({kernel, plan.items, plan.items == 1 ? " structure a thread" : " structures a thread"}),
-                  plan.reason, plan.blocks, plan.threads, r.n * r.readBytes, r.n * r.writtenBytes});
+  return inWords({kernel + structuresInWords(plan.items), plan.reason, plan.blocks, plan.threads, r.n * r.readBytes,
+                  r.n * r.writtenBytes});
 }
 
 GPUOPT_DETAIL_END
