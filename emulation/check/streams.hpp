@@ -154,8 +154,8 @@ inline void Checker::transfers(const Transfer& transfer) {
   for (const Sighting& sighting : seen) report(sighting);
 }
 
-/// The host has read a flag of a launch: what the thread that wrote it did before its fence comes before that. For all
-/// but the latest of these launches it is taken to have waited.
+/// The host has read a flag of a launch: what the thread that wrote it did before its fence comes before that, and all
+/// that came before the launch has ended. For all but the latest of these launches it is taken to have waited.
 inline void Checker::hear(std::uintptr_t flag, const MomentPointer& launch) {
   constexpr std::size_t MOST = 16;
   Passed passed;
@@ -165,6 +165,7 @@ inline void Checker::hear(std::uintptr_t flag, const MomentPointer& launch) {
   if (entry == heard_.end()) entry = heard_.insert(heard_.end(), {launch, nullptr});
   learn(entry->second, passed.toAll);
   order.heard(launch->clock);
+  order.awaited(clockBefore(*launch));
   if (heard_.size() <= MOST) return;
   order.awaited(heard_.front().first->clock);
   heard_.pop_front();

@@ -166,6 +166,35 @@ TEST_CASE("check: the host polls a flag, which a fence puts behind the data", "[
         }).empty());
 }
 
+LINE_OF(LATE);
+__global__ void tellEarly(int* memory, int flag) {
+  __threadfence_system();
+  *static_cast<volatile int*>(memory) = flag;
+  memory[flag] = 10 * flag;
+}
+
+TEST_CASE("check: a flag of a later launch says that the launches before it have ended", "[check]") {
+  const Setting s;
+  const auto poll = [&](int from) {
+    int read = 0;
+    const std::vector<Finding> findings = findRaces([&] {
+      for (int flag = 1; flag <= 2; ++flag) {
+        launch(tellEarly, LaunchConfig{dim3(1), dim3(1), 0, s.first}, s.pinned, flag);
+        while (*static_cast<volatile int*>(s.pinned) != flag) {
+        }
+      }
+      read = s.pinned[from];
+    });
+    checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    CHECK(read == 10 * from);
+    return findings;
+  };
+  CHECK(poll(1).empty());
+  const std::vector<Finding> findings = poll(2);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].earlier.line == LATE + 4);
+}
+
 /// What a host function reads, and where it adds that.
 struct PinnedSum {
   const int* pinned;
