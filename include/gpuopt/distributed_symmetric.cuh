@@ -25,7 +25,8 @@ namespace distributed {
 /// ends with a barrier of all ranks. If ranks are processes, all of them have to be finished (Team::barrier).
 ///
 /// Ranks of one process own its memory together, since late ones may still write to that of others: it is freed when
-/// the last of them has destroyed its vector. It comes from cudaMalloc, which processes can share. CUDA's IPC cannot
+/// the last of them has destroyed its vector; if that is another rank, when its own next makes or destroys one, or a
+/// team. It comes from cudaMalloc, which processes can share. CUDA's IPC cannot
 /// open memory of ncclMemAlloc.
 ///
 /// \tparam T any type that needs no construction

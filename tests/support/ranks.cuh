@@ -36,6 +36,13 @@ inline int maxRanks() {
 /// Three ranks or `most`, or as many as there can be.
 inline int someRanks(int most = 3) { return maxRanks() < most ? maxRanks() : most; }
 
+/// Emulated devices are as many as are asked for.
+inline void provideDevices([[maybe_unused]] int count) {
+#if GPUOPT_EMULATION
+  if (count > gpuopt::emulation::deviceCount()) gpuopt::emulation::setDeviceCount(count);
+#endif
+}
+
 /// 1, 2, 3 and 8, as far as there can be as many.
 inline std::vector<int> rankCounts() {
   std::vector<int> counts;
@@ -98,10 +105,7 @@ struct Rank {
 /// "wrong", or the message of what was thrown, of each.
 template <class Work>
 std::vector<std::string> onRanks(int ranks, Work work, CommMode mode = CommMode::blocking) {
-#if GPUOPT_EMULATION
-  gpuopt::emulation::setDeviceCount(ranks > gpuopt::emulation::deviceCount() ? ranks
-                                                                             : gpuopt::emulation::deviceCount());
-#endif
+  provideDevices(ranks);
   ncclUniqueId id{};
   checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
   std::vector<std::string> outcomes(static_cast<std::size_t>(ranks));

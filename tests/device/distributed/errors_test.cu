@@ -187,6 +187,26 @@ TEST_CASE("a rank that throws between calls leaves its memory to those that wait
                                "this rank is gone"));
 }
 
+// cudaFree waits for the memory's device, where NCCL may wait for the rank that frees.
+TEST_CASE("the last owner of another rank's memory leaves it to that rank") {
+  using gpuopt::detail::PeerMemories;
+  const auto isAllocated = [](const void* address) {
+    cudaPointerAttributes attributes{};
+    return cudaPointerGetAttributes(&attributes, address) == cudaSuccess && attributes.type == cudaMemoryTypeDevice;
+  };
+  const int other = someRanks(2) - 1;
+  gpuopt::test::provideDevices(other + 1);
+  checkCuda(cudaSetDevice(0), "cudaSetDevice");
+  auto memory = PeerMemories::instance().make(1 << 20), next = PeerMemories::instance().make(1 << 20);
+  const void* const address = memory->data();
+  checkCuda(cudaSetDevice(other), "cudaSetDevice");
+  memory.reset();
+  CHECK(isAllocated(address) == (other != 0));
+  checkCuda(cudaSetDevice(0), "cudaSetDevice");
+  next.reset();
+  CHECK_FALSE(isAllocated(address));
+}
+
 TEST_CASE("a rank with another current device is an error of all at once") {
   if (maxRanks() < 2) return;
   for (const bool usesPeers : {true, false}) {

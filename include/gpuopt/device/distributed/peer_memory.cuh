@@ -21,7 +21,7 @@ GPUOPT_DETAIL_BEGIN
 // Not from a pool: other processes can open it.
 class PeerMemory {
  public:
-  explicit PeerMemory(std::size_t bytes) {
+  explicit PeerMemory(std::size_t bytes) : device_(currentDevice()) {
     const RelaxedCapture relaxed;
     void* memory = nullptr;
     check(cudaMalloc(&memory, bytes), "cudaMalloc");
@@ -34,11 +34,13 @@ class PeerMemory {
   }
 
   unsigned char* data() const { return data_; }
+  int device() const { return device_; }
 
   // Until the process ends.
   void keep() noexcept { isKept_ = true; }
 
  private:
+  int device_;
   unsigned char* data_ = nullptr;
   std::atomic<bool> isKept_{false};
 };
@@ -46,6 +48,9 @@ class PeerMemory {
 // The memory of all ranks of this process. A rank may end between two calls, by an exception or because it is done. The
 // others learn of it only when they have waited for it, and until then their kernels write to its memory. So they own
 // it, too. Those of other processes do, since they have opened it.
+//
+// cudaFree waits for the device of the memory, where a kernel may wait for the very rank that frees. So the last owner
+// frees memory of its own device alone. What it leaves is freed when that device's rank is next here.
 class PeerMemories {
  public:
   // Never destroyed: teams may be static objects.
@@ -55,10 +60,12 @@ class PeerMemories {
   }
 
   std::shared_ptr<PeerMemory> make(std::size_t bytes) {
-    auto memory = std::make_shared<PeerMemory>(bytes);
+    freeLeft();
+    std::shared_ptr<PeerMemory> memory(new PeerMemory(bytes), [](PeerMemory* last) { instance().release(last); });
     const std::lock_guard<std::mutex> lock(mutex_);
     all_.erase(std::remove_if(all_.begin(), all_.end(), [](const auto& each) { return each.expired(); }), all_.end());
     all_.push_back(memory);
+    left_.reserve(left_.size() + all_.size());
     return memory;
   }
 
@@ -71,8 +78,37 @@ class PeerMemories {
   }
 
  private:
+  // Allocates nothing: make() has reserved the place.
+  void release(PeerMemory* memory) noexcept {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      left_.emplace_back(memory);
+    }
+    freeLeft();
+  }
+
+  // Of the current device, without the lock: cudaFree may take long.
+  void freeLeft() noexcept {
+    const RelaxedCapture relaxed;
+    int device = -1;
+    forgetError(cudaGetDevice(&device));
+    while (std::unique_ptr<PeerMemory> memory = takeLeft(device)) {
+    }
+  }
+
+  std::unique_ptr<PeerMemory> takeLeft(int device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found =
+        std::find_if(left_.begin(), left_.end(), [device](const auto& each) { return each->device() == device; });
+    if (found == left_.end()) return nullptr;
+    std::unique_ptr<PeerMemory> memory = std::move(*found);
+    left_.erase(found);
+    return memory;
+  }
+
   std::mutex mutex_;
   std::vector<std::weak_ptr<PeerMemory>> all_;
+  std::vector<std::unique_ptr<PeerMemory>> left_;
 };
 
 // What one rank owns of it. Where NCCL may wait for ever, *isStuck, it is kept: cudaFree would wait, too.
