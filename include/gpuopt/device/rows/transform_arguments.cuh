@@ -82,7 +82,6 @@ inline void requireTransform(const NamedView& in, std::size_t inAlignment, const
 // What is common to all rows: the parts, their layout, and the plan.
 struct TransformCall {
   RowTransformArgs shape;
-  bool isWhole;
   TransformPlan plan;
 };
 
@@ -114,7 +113,7 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   const bool isInAligned = areRowsAligned(in, 16) && (parts == 1 || partCols % count == 0);
   const std::size_t rows = cappedProduct(in.rows, parts);
   if (parts > 1 && rows > INT_MAX) throwInvalid({function, ": ", rows, " parts of rows are more than ", INT_MAX});
-  call.isWhole = isInAligned && areRowsAligned(out, outWord) && in.cols % count == 0;
+  const bool isWhole = isInAligned && areRowsAligned(out, outWord) && in.cols % count == 0;
   const bool areAlike = areRowsAlike(in, out, count);
   call.shape = {rows,
                 in.ld,
@@ -127,7 +126,7 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   const int device = currentDevice();
   const bool areJoined = isOneType && areAlike && parts == 1 && areRowsJoined(in, out);
   call.plan = planTransformRows(
-      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, call.isWhole, areJoined,
+      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
        hasClusterCode(computeCapability(device)), static_cast<std::size_t>(multiprocessorCount(device))},
       tuning);
   return call;
@@ -144,10 +143,9 @@ void transformViews(const char* function, cudaStream_t stream, const MatrixView<
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
     const TransformCall call =
         transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, tuning);
-    if (call.plan.algorithm == TransformAlgorithm::nothing) return;
     launchTransform(call.plan,
-                    RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map},
-                    call.isWhole, stream, function);
+                    RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map}, stream,
+                    function);
   }
 }
 

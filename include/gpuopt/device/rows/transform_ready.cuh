@@ -15,11 +15,22 @@ GPUOPT_DETAIL_BEGIN
 template <class T>
 using RowValueOf = RowValue<std::remove_const_t<T>>;
 
-template <class In, class Out>
-void softmaxViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out) {
-  using Value = RowValueOf<In>;
-  transformViews("gpuopt::softmaxRows", stream, in, out, StatisticChain<RowMaximum<Value>, SumOfPowers<Value>>{},
-                 SoftmaxMap{});
+// The statistics of rows of such a matrix.
+template <class In, class Value = RowValueOf<In>>
+StatisticChain<RowMaximum<Value>, SumOfPowers<Value>> softmaxStatistic(const MatrixView<In>&) {
+  return {};
+}
+template <class In, class Value = RowValueOf<In>>
+StatisticChain<RowMean<Value>, RowDeviation<Value>> layerStatistic(const MatrixView<In>&, double eps) {
+  return {{}, {{}, static_cast<Value>(eps)}};
+}
+template <class In, class Value = RowValueOf<In>>
+RowMeanSquare<Value> meanSquareStatistic(const MatrixView<In>&, double eps) {
+  return {{}, static_cast<Value>(eps)};
+}
+template <class In, class Value = RowValueOf<In>>
+RowNorm<Value> normStatistic(const MatrixView<In>&, double eps) {
+  return {{}, static_cast<Value>(eps)};
 }
 
 // Whether each access to numbers of columns moves a word, in rows that begin with vectors.
@@ -29,9 +40,9 @@ bool hasAlignedColumns(const T* numbers) {
 }
 
 // Normalises rows by a statistic, with numbers of columns. SHIFTS: beta counts.
-template <bool SHIFTS, class In, class Out, class Statistic, class Gamma, class Beta>
+template <bool SHIFTS, class In, class Out, class Statistic, class Gamma, class Beta = float>
 void normViews(const char* function, cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out,
-               const Statistic& statistic, const Gamma* gamma, const Beta* beta) {
+               const Statistic& statistic, const Gamma* gamma, const Beta* beta = nullptr) {
   using Value = RowValueOf<In>;
   requireColumnNumbers(gamma, named(out, "out"), "gamma", function);
   requireColumnNumbers(beta, named(out, "out"), "beta", function);
@@ -42,27 +53,6 @@ void normViews(const char* function, cudaStream_t stream, const MatrixView<In>& 
   else
     transformViews(function, stream, in, out, statistic,
                    NormMap<Value, Gamma, Beta, SHIFTS, false>{{gamma, cols}, {beta, cols}});
-}
-
-template <class In, class Out, class Gamma, class Beta>
-void layerNormViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, const Gamma* gamma,
-                    const Beta* beta, double eps) {
-  using Value = RowValueOf<In>;
-  const StatisticChain<RowMean<Value>, RowDeviation<Value>> statistic{{}, {{}, static_cast<Value>(eps)}};
-  normViews<true>("gpuopt::layerNormRows", stream, in, out, statistic, gamma, beta);
-}
-
-template <class In, class Out, class Gamma>
-void rmsNormViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, const Gamma* gamma,
-                  double eps) {
-  const RowMeanSquare<RowValueOf<In>> statistic{{}, static_cast<RowValueOf<In>>(eps)};
-  normViews<false>("gpuopt::rmsNormRows", stream, in, out, statistic, gamma, static_cast<const float*>(nullptr));
-}
-
-template <class In, class Out>
-void l2NormViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, double eps) {
-  using Value = RowValueOf<In>;
-  transformViews("gpuopt::l2NormRows", stream, in, out, RowNorm<Value>{{}, static_cast<Value>(eps)}, ScaleMap{});
 }
 
 // One scale for each part of `partCols` columns of each row.
