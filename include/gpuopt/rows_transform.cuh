@@ -30,7 +30,6 @@
 #pragma once
 
 #include <gpuopt/device/rows/transform_arguments.cuh>
-#include <gpuopt/device/rows/transform_ready.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>

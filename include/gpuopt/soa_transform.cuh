@@ -29,9 +29,10 @@ GPUOPT_NAMESPACE_BEGIN
 /// functor or extended lambda for device code with a const call operator; its result is ignored
 ///
 /// Throws std::invalid_argument for columns that the device cannot access (with GPUOPT_CHECK_POINTERS); CudaError.
-template <class Soa, class F, class View = detail::SoaViewOf<Soa>, class T = typename View::Struct>
+template <class Soa, class F, class = detail::EnableNoRange<Soa>, class = detail::EnableSoa<Soa>>
 void forEach(Soa&& soa, F f, StreamRef stream = {}) {
   constexpr const char* FUNCTION = "gpuopt::forEach";
+  using T = detail::SoaStructOf<Soa>;
   constexpr bool CALLABLE = detail::requireDeviceCode<F>();
   constexpr bool TAKES = detail::takesStruct<void, F, T>();
   constexpr bool USELESS = CALLABLE && !std::is_const_v<T> && detail::changesNothing<F>;
@@ -42,7 +43,7 @@ void forEach(Soa&& soa, F f, StreamRef stream = {}) {
                 "gpuopt::forEach: the function takes a structure by value or as const, so it changes nothing: take a "
                 "reference, or pass a SoaView<const T> to only read");
   if constexpr (CALLABLE && TAKES && !USELESS) {
-    const View view = detail::soaViewOf(soa);
+    const auto view = detail::soaViewOf(soa);
     detail::requireViewOnDevice(view, FUNCTION);
     const detail::SoaReadingView<Soa> read = view;
     if constexpr (std::is_const_v<T>)
@@ -107,7 +108,7 @@ void transform(SoaIterator<T, IN> first, SoaIterator<T, IN> last, SoaIterator<U,
   gpuopt::transform(first, static_cast<std::size_t>(last - first), out, f, stream);
 }
 
-/// Says in one line how `forEach` accesses the columns of a view: its launch, the bytes to read and write, and why.
+/// Says in one line how `forEach` accesses the columns of `soa`: its launch, the bytes to read and write, and why.
 /// Nothing is launched. Errors are those of the call. The words may change from version to version.
 template <class Soa, class = detail::EnableSoa<Soa>>
 [[nodiscard]] std::string explainForEach(Soa&& soa) {

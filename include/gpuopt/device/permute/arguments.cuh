@@ -9,7 +9,6 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/core/tensor_view.cuh>
-#include <gpuopt/device/permute/explain.cuh>
 #include <gpuopt/device/permute/launch.cuh>
 #include <gpuopt/device/permute/plan.cuh>
 #include <gpuopt/device/transpose/arguments.cuh>
