@@ -8,6 +8,7 @@ SPDX-License-Identifier: MIT
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +39,9 @@ constexpr bool isName(const char* text, const char* name) {{
   static_assert(gpuopt_macros::isName("" GPUOPT_TEXT(name), #name), \\
                 "gpuopt uses the name " #name ": define the macro " #name " below its #include, or rename it");
 
+// clang-format off
 {names}
+// clang-format on
 
 #undef GPUOPT_IS_NO_MACRO
 #undef GPUOPT_TEXT
@@ -80,8 +83,9 @@ def written():
     names = set().union(*map(declared, headers))
     text = DIRECTIVE.sub("", COMMENT.sub("", "\n".join(headers)))
     called = MORE | {name for name in names if re.search(rf"\b{name}\(", text)}
+    checks = " ".join(f"GPUOPT_IS_NO_MACRO({name})" for name in sorted(names - called))
     return TEXT.format(called="\n".join(CALLED.format(name=name) for name in sorted(called)),
-                       names="\n".join(f"GPUOPT_IS_NO_MACRO({name})" for name in sorted(names - called)))
+                       names="\n".join(textwrap.wrap(checks, 120)))
 
 
 def main():

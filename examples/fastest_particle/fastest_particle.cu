@@ -33,7 +33,7 @@ bool run() {
 
   gpuopt::SoaVector<Particle> particles;
   particles.resizeForOverwrite(n);
-  gpuopt::toSoa(structs.data(), n, particles.view());
+  gpuopt::toSoa(structs.data(), n, particles);
   const float3* const velocities = particles.view().column<&Particle::velocity>();
   const auto [speed, fastest] = gpuopt::argMax(velocities, n, SquaredSpeed{});
 

@@ -80,9 +80,9 @@ std::vector<Particle> moveStaged(const std::vector<Particle>& particles, int ste
 std::vector<Particle> moveColumns(const std::vector<Particle>& particles, int steps) {
   const DeviceArray<Particle> device(particles);
   gpuopt::SoaVector<Particle> columns(particles.size());
-  gpuopt::toSoa(device.data(), particles.size(), columns.view());
+  gpuopt::toSoa(device.data(), particles.size(), columns);
   for (int step = 0; step < steps; ++step) gpuopt::launch(stepColumns, configFor(particles.size()), columns.view());
-  gpuopt::toAos(columns.view(), device.data());
+  gpuopt::toAos(columns, device.data());
   return device.toHost();
 }
 
@@ -134,9 +134,9 @@ void printSpeeds(const std::vector<Particle>& particles) {
   };
   print("step, direct", structs, [&] { gpuopt::launch(stepDirect, configFor(n), device.data(), n); });
   print("step, staged", structs, [&] { gpuopt::launch(stepStaged, configFor(n), device.data(), n); });
-  print("structures to columns", structs, [&] { gpuopt::toSoa(device.data(), n, columns.view()); });
+  print("structures to columns", structs, [&] { gpuopt::toSoa(device.data(), n, columns); });
   print("step, columns", columnBytes, [&] { gpuopt::launch(stepColumns, configFor(n), columns.view()); });
-  print("columns to structures", structs, [&] { gpuopt::toAos(columns.view(), device.data()); });
+  print("columns to structures", structs, [&] { gpuopt::toAos(columns, device.data()); });
 }
 
 bool run(const Options& options) {

@@ -8,7 +8,7 @@
 /// parts. The bits are the same on every rank and in every run, since partial results are combined in the order of the
 /// ranks. Parts may have different sizes, and be empty. Operation, accumulator, policy, inputs and outputs are those of
 /// the functions of the same name in <gpuopt/reduce.cuh>, and have to be the same on all ranks. So does `init`, which
-/// is combined once.
+/// is combined once. Arguments of one name mean the same in all functions, and are described once.
 ///
 /// **Cost**: the local reduction, and one small kernel that exchanges the partial results, through peer access without
 /// NCCL, otherwise after one ncclAllGather. **Errors**: those of the local functions, before anything is written; the
@@ -82,10 +82,6 @@ auto reduce(Team& team, const Range& in, const Rest&... rest)
 /// Says in one line which kernel reduces this rank's elements in `reduce` and `reduceInto`, and how the ranks exchange
 /// their partial results. Nothing is launched, and one rank alone may ask. Errors: those of the arrays. The words may
 /// change from version to version.
-///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
-/// \param op the operation, Plus unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
 [[nodiscard]] std::string explainReduce(Team& team, It in, std::size_t n, Op op = {}) {
   namespace own = gpuopt::detail;
@@ -103,13 +99,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// op over the elements of all ranks, and over `init`; left in device memory of every rank at its `out`,
 /// asynchronously.
 ///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
 /// \param out receives the result, as for gpuopt::reduceInto
-/// \param op the operation, Plus unless given
-/// \param init combined once, from the left; op's neutral element unless given. In device memory: deviceValue
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class Op, class Init,
           class = gpuopt::detail::EnableOperation<Op, Init>>
 void reduceInto(Team& team, It in, std::size_t n, Out&& out, Op op, Init init, StreamRef stream = nullptr,
@@ -145,12 +135,7 @@ void reduceInto(Team& team, const Range& in, Out&& out, const Rest&... rest) {
 
 /// op over f(x) for the elements x of all ranks; returned to the host of every rank, which waits for it.
 ///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
 /// \param f applied to each element on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus,
           class Stream = std::nullptr_t, class = gpuopt::detail::EnableOperation<F, Op>,
           class = gpuopt::detail::EnableStream<Stream>>
@@ -162,14 +147,6 @@ ReducedBy<A, Op, F, It> transformReduce(Team& team, It in, std::size_t n, F f, O
 }
 
 /// op over f(x) for the elements x of all ranks; left in device memory of every rank at its `out`, asynchronously.
-///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
-/// \param out receives the result, as for gpuopt::reduceInto
-/// \param f applied to each element on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class F, class Op = Plus,
           class Stream = std::nullptr_t, class = gpuopt::detail::EnableOperation<F, Op>,
           class = gpuopt::detail::EnableStream<Stream>>
@@ -182,10 +159,7 @@ void transformReduceInto(Team& team, It in, std::size_t n, Out&& out, F f, Op op
 
 /// The sum of a[i] * b[i] over the elements of all ranks; returned to the host of every rank, which waits for it.
 ///
-/// \param team the ranks
 /// \param a,b,n this rank's elements of two inputs, pointers or iterators, and the number of each
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
 DotResult<A, It1, It2> dot(Team& team, It1 a, It2 b, std::size_t n, StreamRef stream = nullptr,
                            Workspace* workspace = nullptr) {
@@ -197,12 +171,6 @@ DotResult<A, It1, It2> dot(Team& team, It1 a, It2 b, std::size_t n, StreamRef st
 
 /// The sum of a[i] * b[i] over the elements of all ranks, left in device memory of every rank at its `out`,
 /// asynchronously.
-///
-/// \param team the ranks
-/// \param a,b,n this rank's elements of two inputs, pointers or iterators, and the number of each
-/// \param out receives the result, as for gpuopt::reduceInto
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class Out>
 void dotInto(Team& team, It1 a, It2 b, std::size_t n, Out&& out, StreamRef stream = nullptr,
              Workspace* workspace = nullptr) {

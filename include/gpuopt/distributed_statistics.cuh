@@ -5,7 +5,8 @@
 ///     auto statistics = gpuopt::distributed::meanVariance(team, part, n);
 ///
 /// <gpuopt/distributed_reduce.cuh> says what the calls of a team have in common, <gpuopt/reduce_statistics.cuh> what
-/// extremes and moments are, <gpuopt/reduce.cuh> what a `Policy` decides.
+/// extremes and moments are, <gpuopt/reduce.cuh> what a `Policy` decides. Arguments of one name mean the same in all
+/// functions, and are described once.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -35,11 +36,7 @@ MinMax<gpuopt::detail::Extreme<A, It>> minMax(Team& team, It in, std::size_t n, 
 
 /// The smallest and the largest element of all ranks; left in device memory of every rank at its `out`, asynchronously.
 ///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
 /// \param out receives the MinMax
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void minMaxInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -50,11 +47,6 @@ void minMaxInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = 
 
 /// The smallest element of all ranks, and the index of its first occurrence in the sequence of all parts in the order
 /// of the ranks; returned to the host of every rank, which waits for it.
-///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 ArgResult<gpuopt::detail::Extreme<A, It>> argMin(Team& team, It in, std::size_t n, StreamRef stream = nullptr,
                                                  Workspace* workspace = nullptr) {
@@ -66,11 +58,7 @@ ArgResult<gpuopt::detail::Extreme<A, It>> argMin(Team& team, It in, std::size_t 
 /// The smallest element of all ranks, and the index of its first occurrence in the sequence of all parts in the order
 /// of the ranks; left in device memory of every rank at its `out`, asynchronously.
 ///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
 /// \param out receives the ArgResult
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMinInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -81,11 +69,6 @@ void argMinInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = 
 
 /// The largest element of all ranks, and the index of its first occurrence in the sequence of all parts in the order of
 /// the ranks; returned to the host of every rank, which waits for it.
-///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 ArgResult<gpuopt::detail::Extreme<A, It>> argMax(Team& team, It in, std::size_t n, StreamRef stream = nullptr,
                                                  Workspace* workspace = nullptr) {
@@ -97,11 +80,7 @@ ArgResult<gpuopt::detail::Extreme<A, It>> argMax(Team& team, It in, std::size_t 
 /// The largest element of all ranks, and the index of its first occurrence in the sequence of all parts in the order of
 /// the ranks; left in device memory of every rank at its `out`, asynchronously.
 ///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
 /// \param out receives the ArgResult
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMaxInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -112,11 +91,6 @@ void argMaxInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = 
 
 /// Number, mean and population variance of the elements of all ranks; returned to the host of every rank, which waits
 /// for it.
-///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 MeanVariance<gpuopt::detail::Moment<A, It>> meanVariance(Team& team, It in, std::size_t n, StreamRef stream = nullptr,
                                                          Workspace* workspace = nullptr) {
@@ -128,11 +102,7 @@ MeanVariance<gpuopt::detail::Moment<A, It>> meanVariance(Team& team, It in, std:
 /// Number, mean and population variance of the elements of all ranks; left in device memory of every rank at its `out`,
 /// asynchronously.
 ///
-/// \param team the ranks
-/// \param in,n this rank's elements: a device pointer or iterator, and their number
 /// \param out receives the MeanVariance
-/// \param stream the launches are queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void meanVarianceInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                       Workspace* workspace = nullptr) {

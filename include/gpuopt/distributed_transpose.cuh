@@ -125,11 +125,9 @@ void transpose(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t col
 
 /// Transposes matrices of any slabs, with gaps between their rows, and batches.
 ///
-/// \param team the ranks
 /// \param in this rank's rows of each matrix: rows.size(rank) x cols.total() elements
 /// \param out this rank's rows of each transposed matrix: cols.size(rank) x rows.total() elements
 /// \param rows,cols the slabs of rows and of columns, the same on all ranks
-/// \param stream the launches are queued there
 template <class In, class Out>
 void transpose(Team& team, const MatrixView<In>& in, const MatrixView<Out>& out, const Slabs& rows, const Slabs& cols,
                StreamRef stream = {}) {
@@ -159,11 +157,8 @@ void transpose(Team& team, const MatrixView<In>& in, const MatrixView<Out>& out,
 
 /// Moves a matrix of dense, even slabs of rows to slabs of columns.
 ///
-/// \param team the ranks
 /// \param in this rank's rows: a pointer, a container or a SymmetricVector
 /// \param out receives this rank's columns, rows x its columns elements; a pointer, a container or a SymmetricVector
-/// \param rows,cols of the matrix of all ranks
-/// \param stream the launches are queued there
 template <class In, class Out, class = gpuopt::detail::EnableDense<In, Out>>
 void redistribute(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t cols, StreamRef stream = {}) {
   namespace own = gpuopt::detail;
@@ -178,11 +173,8 @@ void redistribute(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t 
 
 /// Moves matrices of any slabs, with gaps between their rows, and batches.
 ///
-/// \param team the ranks
 /// \param in this rank's rows of each matrix: rows.size(rank) x cols.total() elements
 /// \param out this rank's columns of each matrix: rows.total() x cols.size(rank) elements
-/// \param rows,cols the slabs of rows and of columns, the same on all ranks
-/// \param stream the launches are queued there
 template <class In, class Out>
 void redistribute(Team& team, const MatrixView<In>& in, const MatrixView<Out>& out, const Slabs& rows,
                   const Slabs& cols, StreamRef stream = {}) {
@@ -195,11 +187,8 @@ void redistribute(Team& team, const MatrixView<In>& in, const MatrixView<Out>& o
 
 /// The way back of a matrix of dense, even slabs: from slabs of columns to slabs of rows.
 ///
-/// \param team the ranks
 /// \param in this rank's columns, rows x its columns elements: a pointer, a container or a SymmetricVector
 /// \param out receives this rank's rows; a pointer, a container or a SymmetricVector
-/// \param rows,cols of the matrix of all ranks
-/// \param stream the launches are queued there
 template <class In, class Out, class = gpuopt::detail::EnableDense<In, Out>>
 void redistributeToRows(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t cols, StreamRef stream = {}) {
   namespace own = gpuopt::detail;
@@ -214,11 +203,8 @@ void redistributeToRows(Team& team, In&& in, Out&& out, std::size_t rows, std::s
 
 /// The same of matrices of any slabs, with gaps between their rows, and batches.
 ///
-/// \param team the ranks
 /// \param in this rank's columns of each matrix: rows.total() x cols.size(rank) elements
 /// \param out this rank's rows of each matrix: rows.size(rank) x cols.total() elements
-/// \param rows,cols the slabs of rows and of columns, the same on all ranks
-/// \param stream the launches are queued there
 template <class In, class Out>
 void redistributeToRows(Team& team, const MatrixView<In>& in, const MatrixView<Out>& out, const Slabs& rows,
                         const Slabs& cols, StreamRef stream = {}) {

@@ -283,9 +283,14 @@ void histogramRows(MatrixView<T> in, Counts&& counts, detail::LimitOf<const T*> 
 template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus,
           class = std::enable_if_t<!detail::isStream<Op>>>
 void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, Op op = {}, StreamRef stream = {}) {
-  if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>())
-    detail::reduceByInto<Policy>("gpuopt::reduceBy", values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), op,
-                                 stream);
+  if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>()) {
+    constexpr const char* function = "gpuopt::reduceBy";
+    auto* const results = detail::Unwrap<OutIt>::pointer(out);
+    if constexpr (detail::isHalf<std::decay_t<decltype(*results)>>)
+      detail::reduceByHalves<Policy>(function, values, n, keys, bins, results, op, stream);
+    else
+      detail::reduceByChecked<Policy>(function, values, n, keys, bins, results, op, stream);
+  }
 }
 
 /// The same for sums in a stream.

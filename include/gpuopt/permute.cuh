@@ -64,9 +64,11 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param stream the stream of the launch
 template <class In, class Out, class = detail::EnableDense<In, Out>>
 void permute(In&& in, Out&& out, const AxisNumbers& extents, const AxisNumbers& axes, StreamRef stream = {}) {
-  const AxisNumbers permuted = detail::permutedExtents(extents, axes, "gpuopt::permute");
-  detail::permuteAxes(stream, detail::denseTensor(in, extents, "in", "gpuopt::permute"),
-                      detail::denseTensor(out, permuted, "out", "gpuopt::permute"), axes);
+  constexpr const char* name = "gpuopt::permute";
+  const AxisNumbers permuted = detail::permutedExtents(extents, axes, name);
+  const auto from = detail::denseTensor(in, extents, "in", name);
+  detail::permuteViews(stream, name, detail::permutedFor(from, axes, name),
+                       detail::denseTensor(out, permuted, "out", name));
 }
 
 /// Permutes the axes of a dense tensor, with a function on the way.
@@ -74,9 +76,11 @@ template <class In, class Out, class Function, class = detail::EnableDense<In, O
           class = detail::EnableFunction<Function>>
 void permute(In&& in, Out&& out, const AxisNumbers& extents, const AxisNumbers& axes, Function function,
              StreamRef stream = {}) {
-  const AxisNumbers permuted = detail::permutedExtents(extents, axes, "gpuopt::permute");
-  detail::permuteAxes(stream, detail::denseTensor(in, extents, "in", "gpuopt::permute"),
-                      detail::denseTensor(out, permuted, "out", "gpuopt::permute"), axes, function);
+  constexpr const char* name = "gpuopt::permute";
+  const AxisNumbers permuted = detail::permutedExtents(extents, axes, name);
+  const auto from = detail::denseTensor(in, extents, "in", name);
+  detail::permuteViews(stream, name, detail::permutedFor(from, axes, name),
+                       detail::denseTensor(out, permuted, "out", name), function);
 }
 
 /// Permutes the axes of a view into another view.
@@ -87,28 +91,30 @@ void permute(In&& in, Out&& out, const AxisNumbers& extents, const AxisNumbers& 
 /// \param axes each of 0 to the number of axes - 1 once
 template <class In, class Out>
 void permute(const TensorView<In>& in, const TensorView<Out>& out, const AxisNumbers& axes, StreamRef stream = {}) {
-  detail::permuteAxes(stream, in, out, axes);
+  detail::permuteViews(stream, "gpuopt::permute", detail::permutedFor(in, axes, "gpuopt::permute"), out);
 }
 
 /// Permutes the axes of a view into another view, with a function on the way.
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void permute(const TensorView<In>& in, const TensorView<Out>& out, const AxisNumbers& axes, Function function,
              StreamRef stream = {}) {
-  detail::permuteAxes(stream, in, out, axes, function);
+  detail::permuteViews(stream, "gpuopt::permute", detail::permutedFor(in, axes, "gpuopt::permute"), out, function);
 }
 
 /// Permutes the axes of mdspans of cuda::std, std or Kokkos, in any layout that has strides: also column-major ones, or
 /// different ones on both sides. Extents are as for views.
 template <class InSpan, class OutSpan, class = detail::EnableMdspans<InSpan, OutSpan>>
 void permute(const InSpan& in, const OutSpan& out, const AxisNumbers& axes, StreamRef stream = {}) {
-  detail::permuteAxes(stream, detail::tensorOf(in), detail::tensorOf(out), axes);
+  detail::permuteViews(stream, "gpuopt::permute", detail::permutedFor(detail::tensorOf(in), axes, "gpuopt::permute"),
+                       detail::tensorOf(out));
 }
 
 /// Permutes the axes of mdspans, with a function on the way.
 template <class InSpan, class OutSpan, class Function, class = detail::EnableMdspans<InSpan, OutSpan>,
           class = detail::EnableFunction<Function>>
 void permute(const InSpan& in, const OutSpan& out, const AxisNumbers& axes, Function function, StreamRef stream = {}) {
-  detail::permuteAxes(stream, detail::tensorOf(in), detail::tensorOf(out), axes, function);
+  detail::permuteViews(stream, "gpuopt::permute", detail::permutedFor(detail::tensorOf(in), axes, "gpuopt::permute"),
+                       detail::tensorOf(out), function);
 }
 
 /// \}

@@ -11,7 +11,8 @@
 /// __half or __nv_bfloat16 (their values come back as float, or as A).
 ///
 /// Every function reads its input once. `out` of the asynchronous forms is as for reduceInto. <gpuopt/reduce.cuh>,
-/// which includes this header, says what all reductions have in common.
+/// which includes this header, says what all reductions have in common. Arguments of one name mean the same in all
+/// functions, and are described once.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -60,10 +61,6 @@ void minMaxInto(const Range& in, Out&& out, const Rest&... rest) {
 
 /// Sum, smallest and largest element in one pass. A is the accumulator of the sum alone: the extremes have the type
 /// that minMax gives them by default; returned to the host, which waits for it.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 [[nodiscard]] SumMinMax<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>> sumMinMax(
     It in, std::size_t n, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
@@ -100,10 +97,6 @@ void sumMinMaxInto(const Range& in, Out&& out, const Rest&... rest) {
 
 /// The smallest element and the index of its first occurrence, for which -0 and +0 are equal. With a NaN among the
 /// elements, the first NaN. n = 0 gives the index ArgResult::none; returned to the host, which waits for it.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 [[nodiscard]] ArgResult<detail::Extreme<A, It>> argMin(It in, std::size_t n, StreamRef stream = nullptr,
                                                        Workspace* workspace = nullptr) {
@@ -161,10 +154,6 @@ void argMinInto(const Range& in, Out&& out, const Rest&... rest) {
 
 /// The largest element and the index of its first occurrence, for which -0 and +0 are equal. With a NaN among the
 /// elements, the first NaN. n = 0 gives the index ArgResult::none; returned to the host, which waits for it.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 [[nodiscard]] ArgResult<detail::Extreme<A, It>> argMax(It in, std::size_t n, StreamRef stream = nullptr,
                                                        Workspace* workspace = nullptr) {
@@ -224,10 +213,6 @@ void argMaxInto(const Range& in, Out&& out, const Rest&... rest) {
 /// unless named, is a floating-point type. Partial results are combined by the formula of Chan, Golub and LeVeque
 /// (1979): stable where the difference of the sums of squares is not. n = 0 gives zeros; returned to the host, which
 /// waits for it.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 [[nodiscard]] MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, StreamRef stream = nullptr,
                                                                Workspace* workspace = nullptr) {

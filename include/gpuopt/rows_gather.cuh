@@ -59,7 +59,9 @@ void gatherRows(const In& in, const Index* indices, std::size_t n, const Out& ou
 template <RowIndices INDICES = RowIndices::trusted, class In, class Index, class Out,
           class = detail::EnableMatrices<In, Out>>
 void gatherRows(const In& in, const Index* indices, std::size_t n, const Out& out, StreamRef stream = {}) {
-  gpuopt::gatherRows<INDICES>(in, indices, n, out, Identity{}, stream);
+  constexpr const char* NAME = "gpuopt::gatherRows";
+  detail::moveRows<detail::Indexed::in, INDICES>(NAME, detail::rowsOf(in, "in", NAME), indices, n,
+                                                 detail::rowsOf(out, "out", NAME), Identity{}, stream);
 }
 
 /// The same with a container of indices: `gatherRows(in, indices, out[, function][, stream])`.
@@ -91,7 +93,9 @@ void scatterRows(const In& in, const Index* indices, std::size_t n, const Out& o
 template <RowIndices INDICES = RowIndices::trusted, class In, class Index, class Out,
           class = detail::EnableMatrices<In, Out>>
 void scatterRows(const In& in, const Index* indices, std::size_t n, const Out& out, StreamRef stream = {}) {
-  gpuopt::scatterRows<INDICES>(in, indices, n, out, Identity{}, stream);
+  constexpr const char* NAME = "gpuopt::scatterRows";
+  detail::moveRows<detail::Indexed::out, INDICES>(NAME, detail::rowsOf(in, "in", NAME), indices, n,
+                                                  detail::rowsOf(out, "out", NAME), Identity{}, stream);
 }
 
 /// The same with a container of indices: `scatterRows(in, indices, out[, function][, stream])`.

@@ -7,9 +7,10 @@
 ///     gpuopt::inclusiveScanRows<gpuopt::Reversed>(in, out);                 // from the last column to the first
 ///     gpuopt::explainScanRows(in, out);                                     // says which kernel, and why
 ///
-/// **Forms of a matrix.** MatrixViews, mdspans, or pointers, containers and spans of
-/// dense rows with (in, out, rows, cols, ...). `out` may be `in` itself; otherwise they do not overlap. Rows may be
-/// those of a batch whose matrices follow one another; columns are those of one matrix.
+/// **Forms of a matrix.** MatrixViews, mdspans, or pointers, containers and spans of dense rows with (in, out, rows,
+/// cols, ...). `out` may be `in` itself; otherwise they do not overlap. Rows may be those of a batch whose matrices
+/// follow one another; columns are those of one matrix. Arguments of one name mean the same in all functions, and are
+/// described once.
 ///
 /// **Operation.** Any associative one, which need not be commutative: a functor or an extended lambda of two
 /// accumulators. Plus unless given. Values are combined in the order of the scan: Reversed gives at i
@@ -64,37 +65,28 @@ struct Reversed {
 /// \tparam Order Forward or Reversed
 /// \tparam A the accumulator; that of AccumulatorFor unless given
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op, class Init,
-          class = detail::EnableOperation<Op, Init>>
-void inclusiveScanRows(const MatrixView<In>& in, const MatrixView<Out>& out, Op op, Init init,
-                       StreamRef stream = nullptr, Workspace* workspace = nullptr) {
-  using Sum = detail::Accumulator<A, Op, std::remove_const_t<In>>;
-  detail::scanWith<true, Order::isReversed, false, Sum>("gpuopt::inclusiveScanRows", in, out, stream, workspace, op,
-                                                        init);
+          class = detail::EnableOperation<Op, Init>, class = detail::EnableMatrices<In, Out>>
+void inclusiveScanRows(const In& in, const Out& out, Op op, Init init, StreamRef stream = nullptr,
+                       Workspace* workspace = nullptr) {
+  detail::scanWith<true, Order::isReversed, false, A>("gpuopt::inclusiveScanRows", in, out, stream, workspace, op,
+                                                      init);
 }
 
 /// The same without `init`.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus,
-          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
-void inclusiveScanRows(const MatrixView<In>& in, const MatrixView<Out>& out, Op op = {}, const Stream& stream = {},
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>,
+          class = detail::EnableMatrices<In, Out>>
+void inclusiveScanRows(const In& in, const Out& out, Op op = {}, const Stream& stream = {},
                        Workspace* workspace = nullptr) {
-  using Sum = detail::Accumulator<A, Op, std::remove_const_t<In>>;
-  detail::scanWith<true, Order::isReversed, false, Sum>("gpuopt::inclusiveScanRows", in, out, StreamRef(stream),
-                                                        workspace, op);
+  detail::scanWith<true, Order::isReversed, false, A>("gpuopt::inclusiveScanRows", in, out, StreamRef(stream),
+                                                      workspace, op);
 }
 
 /// The sums, on a stream.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out>
-void inclusiveScanRows(const MatrixView<In>& in, const MatrixView<Out>& out, StreamRef stream,
-                       Workspace* workspace = nullptr) {
+template <class Order = Forward, class A = DefaultAccumulator, class In, class Out,
+          class = detail::EnableMatrices<In, Out>>
+void inclusiveScanRows(const In& in, const Out& out, StreamRef stream, Workspace* workspace = nullptr) {
   gpuopt::inclusiveScanRows<Order, A>(in, out, Plus{}, stream, workspace);
-}
-
-/// The same for mdspans.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
-          class = detail::EnableMdspans<In, Out>>
-void inclusiveScanRows(const In& in, const Out& out, const Args&... args) {
-  gpuopt::inclusiveScanRows<Order, A>(detail::viewOf(in, "in", "gpuopt::inclusiveScanRows"),
-                                      detail::viewOf(out, "out", "gpuopt::inclusiveScanRows"), args...);
 }
 
 /// The same for dense rows at pointers, or in containers or spans:
@@ -109,38 +101,24 @@ void inclusiveScanRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, c
 
 /// The exclusive scan of each row: its element i of `out` is op over `init` and its elements 0 to i - 1 of `in`.
 ///
-/// \param in the matrix
-/// \param out a matrix of the same shape, which may be `in` itself
 /// \param init what each row of `out` begins with
 /// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Order Forward or Reversed
 /// \tparam A the accumulator; that of AccumulatorFor unless given
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Init, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableOperation<Init, Op>,
-          class = detail::EnableStream<Stream>>
-void exclusiveScanRows(const MatrixView<In>& in, const MatrixView<Out>& out, Init init, Op op = {},
-                       const Stream& stream = {}, Workspace* workspace = nullptr) {
-  using Sum = detail::Accumulator<A, Op, std::remove_const_t<In>>;
-  detail::scanWith<true, Order::isReversed, true, Sum>("gpuopt::exclusiveScanRows", in, out, StreamRef(stream),
-                                                       workspace, op, init);
+          class = detail::EnableStream<Stream>, class = detail::EnableMatrices<In, Out>>
+void exclusiveScanRows(const In& in, const Out& out, Init init, Op op = {}, const Stream& stream = {},
+                       Workspace* workspace = nullptr) {
+  detail::scanWith<true, Order::isReversed, true, A>("gpuopt::exclusiveScanRows", in, out, StreamRef(stream), workspace,
+                                                     op, init);
 }
 
 /// The sums, on a stream.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Init,
-          class = detail::EnableOperation<Init>>
-void exclusiveScanRows(const MatrixView<In>& in, const MatrixView<Out>& out, Init init, StreamRef stream,
-                       Workspace* workspace = nullptr) {
+          class = detail::EnableOperation<Init>, class = detail::EnableMatrices<In, Out>>
+void exclusiveScanRows(const In& in, const Out& out, Init init, StreamRef stream, Workspace* workspace = nullptr) {
   gpuopt::exclusiveScanRows<Order, A>(in, out, init, Plus{}, stream, workspace);
-}
-
-/// The same for mdspans.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
-          class = detail::EnableMdspans<In, Out>>
-void exclusiveScanRows(const In& in, const Out& out, const Args&... args) {
-  gpuopt::exclusiveScanRows<Order, A>(detail::viewOf(in, "in", "gpuopt::exclusiveScanRows"),
-                                      detail::viewOf(out, "out", "gpuopt::exclusiveScanRows"), args...);
 }
 
 /// The same for dense rows at pointers, or in containers or spans:
@@ -158,18 +136,10 @@ void exclusiveScanRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, c
 ///
 /// \tparam Order Forward or Reversed
 /// \tparam A the accumulator; that of AccumulatorFor unless given
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus>
-[[nodiscard]] std::string explainScanRows(const MatrixView<In>& in, const MatrixView<Out>& out, Op = {}) {
-  return detail::explainScan<true, Order::isReversed, detail::Accumulator<A, Op, std::remove_const_t<In>>>(
-      "gpuopt::explainScanRows", in, out);
-}
-
-/// The same for mdspans.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
-          class = detail::EnableMdspans<In, Out>>
-[[nodiscard]] std::string explainScanRows(const In& in, const Out& out, const Args&... op) {
-  return gpuopt::explainScanRows<Order, A>(detail::viewOf(in, "in", "gpuopt::explainScanRows"),
-                                           detail::viewOf(out, "out", "gpuopt::explainScanRows"), op...);
+template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus,
+          class = detail::EnableMatrices<In, Out>>
+[[nodiscard]] std::string explainScanRows(const In& in, const Out& out, Op = {}) {
+  return detail::explainScan<true, Order::isReversed, A, Op>("gpuopt::explainScanRows", in, out);
 }
 
 /// The same for dense rows at pointers, or in containers or spans.
@@ -183,46 +153,32 @@ template <class Order = Forward, class A = DefaultAccumulator, class In, class O
 
 /// The inclusive scan of each column: its element i of `out` is op over `init` and its elements 0 to i of `in`.
 ///
-/// \param in the matrix
-/// \param out a matrix of the same shape, which may be `in` itself
-/// \param op the operation
 /// \param init what each column begins with
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Order Forward or Reversed
 /// \tparam A the accumulator; that of AccumulatorFor unless given
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op, class Init,
-          class = detail::EnableOperation<Op, Init>>
-void inclusiveScanColumns(const MatrixView<In>& in, const MatrixView<Out>& out, Op op, Init init,
-                          StreamRef stream = nullptr, Workspace* workspace = nullptr) {
-  using Sum = detail::Accumulator<A, Op, std::remove_const_t<In>>;
-  detail::scanWith<false, Order::isReversed, false, Sum>("gpuopt::inclusiveScanColumns", in, out, stream, workspace, op,
-                                                         init);
+          class = detail::EnableOperation<Op, Init>, class = detail::EnableMatrices<In, Out>>
+void inclusiveScanColumns(const In& in, const Out& out, Op op, Init init, StreamRef stream = nullptr,
+                          Workspace* workspace = nullptr) {
+  detail::scanWith<false, Order::isReversed, false, A>("gpuopt::inclusiveScanColumns", in, out, stream, workspace, op,
+                                                       init);
 }
 
 /// The same without `init`.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus,
-          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
-void inclusiveScanColumns(const MatrixView<In>& in, const MatrixView<Out>& out, Op op = {}, const Stream& stream = {},
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>,
+          class = detail::EnableMatrices<In, Out>>
+void inclusiveScanColumns(const In& in, const Out& out, Op op = {}, const Stream& stream = {},
                           Workspace* workspace = nullptr) {
-  using Sum = detail::Accumulator<A, Op, std::remove_const_t<In>>;
-  detail::scanWith<false, Order::isReversed, false, Sum>("gpuopt::inclusiveScanColumns", in, out, StreamRef(stream),
-                                                         workspace, op);
+  detail::scanWith<false, Order::isReversed, false, A>("gpuopt::inclusiveScanColumns", in, out, StreamRef(stream),
+                                                       workspace, op);
 }
 
 /// The sums, on a stream.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out>
-void inclusiveScanColumns(const MatrixView<In>& in, const MatrixView<Out>& out, StreamRef stream,
-                          Workspace* workspace = nullptr) {
+template <class Order = Forward, class A = DefaultAccumulator, class In, class Out,
+          class = detail::EnableMatrices<In, Out>>
+void inclusiveScanColumns(const In& in, const Out& out, StreamRef stream, Workspace* workspace = nullptr) {
   gpuopt::inclusiveScanColumns<Order, A>(in, out, Plus{}, stream, workspace);
-}
-
-/// The same for mdspans.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
-          class = detail::EnableMdspans<In, Out>>
-void inclusiveScanColumns(const In& in, const Out& out, const Args&... args) {
-  gpuopt::inclusiveScanColumns<Order, A>(detail::viewOf(in, "in", "gpuopt::inclusiveScanColumns"),
-                                         detail::viewOf(out, "out", "gpuopt::inclusiveScanColumns"), args...);
 }
 
 /// The same for dense rows at pointers, or in containers or spans:
@@ -238,38 +194,23 @@ void inclusiveScanColumns(In&& in, Out&& out, std::size_t rows, std::size_t cols
 
 /// The exclusive scan of each column: its element i of `out` is op over `init` and its elements 0 to i - 1 of `in`.
 ///
-/// \param in the matrix
-/// \param out a matrix of the same shape, which may be `in` itself
 /// \param init what each column of `out` begins with
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Order Forward or Reversed
 /// \tparam A the accumulator; that of AccumulatorFor unless given
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Init, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableOperation<Init, Op>,
-          class = detail::EnableStream<Stream>>
-void exclusiveScanColumns(const MatrixView<In>& in, const MatrixView<Out>& out, Init init, Op op = {},
-                          const Stream& stream = {}, Workspace* workspace = nullptr) {
-  using Sum = detail::Accumulator<A, Op, std::remove_const_t<In>>;
-  detail::scanWith<false, Order::isReversed, true, Sum>("gpuopt::exclusiveScanColumns", in, out, StreamRef(stream),
-                                                        workspace, op, init);
+          class = detail::EnableStream<Stream>, class = detail::EnableMatrices<In, Out>>
+void exclusiveScanColumns(const In& in, const Out& out, Init init, Op op = {}, const Stream& stream = {},
+                          Workspace* workspace = nullptr) {
+  detail::scanWith<false, Order::isReversed, true, A>("gpuopt::exclusiveScanColumns", in, out, StreamRef(stream),
+                                                      workspace, op, init);
 }
 
 /// The sums, on a stream.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Init,
-          class = detail::EnableOperation<Init>>
-void exclusiveScanColumns(const MatrixView<In>& in, const MatrixView<Out>& out, Init init, StreamRef stream,
-                          Workspace* workspace = nullptr) {
+          class = detail::EnableOperation<Init>, class = detail::EnableMatrices<In, Out>>
+void exclusiveScanColumns(const In& in, const Out& out, Init init, StreamRef stream, Workspace* workspace = nullptr) {
   gpuopt::exclusiveScanColumns<Order, A>(in, out, init, Plus{}, stream, workspace);
-}
-
-/// The same for mdspans.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
-          class = detail::EnableMdspans<In, Out>>
-void exclusiveScanColumns(const In& in, const Out& out, const Args&... args) {
-  gpuopt::exclusiveScanColumns<Order, A>(detail::viewOf(in, "in", "gpuopt::exclusiveScanColumns"),
-                                         detail::viewOf(out, "out", "gpuopt::exclusiveScanColumns"), args...);
 }
 
 /// The same for dense rows at pointers, or in containers or spans:
@@ -288,18 +229,10 @@ void exclusiveScanColumns(In&& in, Out&& out, std::size_t rows, std::size_t cols
 ///
 /// \tparam Order Forward or Reversed
 /// \tparam A the accumulator; that of AccumulatorFor unless given
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus>
-[[nodiscard]] std::string explainScanColumns(const MatrixView<In>& in, const MatrixView<Out>& out, Op = {}) {
-  return detail::explainScan<false, Order::isReversed, detail::Accumulator<A, Op, std::remove_const_t<In>>>(
-      "gpuopt::explainScanColumns", in, out);
-}
-
-/// The same for mdspans.
-template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
-          class = detail::EnableMdspans<In, Out>>
-[[nodiscard]] std::string explainScanColumns(const In& in, const Out& out, const Args&... op) {
-  return gpuopt::explainScanColumns<Order, A>(detail::viewOf(in, "in", "gpuopt::explainScanColumns"),
-                                              detail::viewOf(out, "out", "gpuopt::explainScanColumns"), op...);
+template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus,
+          class = detail::EnableMatrices<In, Out>>
+[[nodiscard]] std::string explainScanColumns(const In& in, const Out& out, Op = {}) {
+  return detail::explainScan<false, Order::isReversed, A, Op>("gpuopt::explainScanColumns", in, out);
 }
 
 /// The same for dense rows at pointers, or in containers or spans.

@@ -30,7 +30,6 @@
 #pragma once
 
 #include <gpuopt/device/rows/transform_arguments.cuh>
-#include <gpuopt/device/rows/transform_ready.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
@@ -92,7 +91,7 @@ void softmaxRows(const In& in, const Out& out, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::softmaxRows";
   const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::softmaxViews(stream, from, to);
+  detail::transformViews(function, stream, from, to, detail::softmaxStatistic(from), detail::SoftmaxMap{});
 }
 
 /// The same of dense rows at pointers or in containers.
@@ -101,7 +100,7 @@ void softmaxRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, StreamR
   constexpr const char* function = "gpuopt::softmaxRows";
   const auto from = detail::denseRows(in, rows, cols, "in", function);
   const auto to = detail::denseRows(out, rows, cols, "out", function);
-  detail::softmaxViews(stream, from, to);
+  detail::transformViews(function, stream, from, to, detail::softmaxStatistic(from), detail::SoftmaxMap{});
 }
 
 /// out(r, c) = (in(r, c) - mean) / sqrt(variance + eps) * gamma[c] + beta[c] with the mean and the population variance
@@ -116,8 +115,9 @@ void layerNormRows(const In& in, const Out& out, const Gamma& gamma, const Beta&
   constexpr const char* function = "gpuopt::layerNormRows";
   const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::layerNormViews(stream, from, to, detail::columnNumbers(gamma, to.cols, "gamma", function),
-                         detail::columnNumbers(beta, to.cols, "beta", function), eps);
+  detail::normViews<true>(function, stream, from, to, detail::layerStatistic(from, eps),
+                          detail::columnNumbers(gamma, to.cols, "gamma", function),
+                          detail::columnNumbers(beta, to.cols, "beta", function));
 }
 
 /// The same of dense rows at pointers or in containers.
@@ -127,8 +127,9 @@ void layerNormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const
   constexpr const char* function = "gpuopt::layerNormRows";
   const auto from = detail::denseRows(in, rows, cols, "in", function);
   const auto to = detail::denseRows(out, rows, cols, "out", function);
-  detail::layerNormViews(stream, from, to, detail::columnNumbers(gamma, cols, "gamma", function),
-                         detail::columnNumbers(beta, cols, "beta", function), eps);
+  detail::normViews<true>(function, stream, from, to, detail::layerStatistic(from, eps),
+                          detail::columnNumbers(gamma, cols, "gamma", function),
+                          detail::columnNumbers(beta, cols, "beta", function));
 }
 
 /// out(r, c) = in(r, c) / sqrt(mean of the squares of row r + eps) * gamma[c].
@@ -140,7 +141,8 @@ void rmsNormRows(const In& in, const Out& out, const Gamma& gamma, double eps = 
   constexpr const char* function = "gpuopt::rmsNormRows";
   const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::rmsNormViews(stream, from, to, detail::columnNumbers(gamma, to.cols, "gamma", function), eps);
+  detail::normViews<false>(function, stream, from, to, detail::meanSquareStatistic(from, eps),
+                           detail::columnNumbers(gamma, to.cols, "gamma", function));
 }
 
 /// The same of dense rows at pointers or in containers.
@@ -150,7 +152,8 @@ void rmsNormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const G
   constexpr const char* function = "gpuopt::rmsNormRows";
   const auto from = detail::denseRows(in, rows, cols, "in", function);
   const auto to = detail::denseRows(out, rows, cols, "out", function);
-  detail::rmsNormViews(stream, from, to, detail::columnNumbers(gamma, cols, "gamma", function), eps);
+  detail::normViews<false>(function, stream, from, to, detail::meanSquareStatistic(from, eps),
+                           detail::columnNumbers(gamma, cols, "gamma", function));
 }
 
 /// out(r, c) = in(r, c) / the larger of eps and the Euclidean norm of row r.
@@ -159,7 +162,7 @@ void l2NormRows(const In& in, const Out& out, double eps = 1e-12, StreamRef stre
   constexpr const char* function = "gpuopt::l2NormRows";
   const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::l2NormViews(stream, from, to, eps);
+  detail::transformViews(function, stream, from, to, detail::normStatistic(from, eps), detail::ScaleMap{});
 }
 
 /// The same of dense rows at pointers or in containers.
@@ -168,7 +171,7 @@ void l2NormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, double e
   constexpr const char* function = "gpuopt::l2NormRows";
   const auto from = detail::denseRows(in, rows, cols, "in", function);
   const auto to = detail::denseRows(out, rows, cols, "out", function);
-  detail::l2NormViews(stream, from, to, eps);
+  detail::transformViews(function, stream, from, to, detail::normStatistic(from, eps), detail::ScaleMap{});
 }
 
 /// Quantises rows: scales[r] = the largest magnitude of row r / the largest number of `out` (127, 448 for e4m3, 57344

@@ -11,10 +11,9 @@
 ///     auto [position, velocity, mass, id] = view[i];               // references
 ///     float total = gpuopt::reduce(view.column<&Particle::mass>(), n);
 ///
-///     gpuopt::forEach(view, [] __device__(Particle& p) { p.mass *= 2; }, stream);  // and transform(in, out, f)
-///
-///     gpuopt::toSoa(aos, n, view, stream);                         // from an array of structs
-///     gpuopt::toAos(view, aos, stream);                            // and back
+///     gpuopt::toSoa(aos, n, particles, stream);                    // from an array of structs; or to a view
+///     gpuopt::forEach(particles, [] __device__(Particle& p) { p.mass *= 2; }, stream);  // and transform(in, out, f)
+///     gpuopt::toAos(particles, aos, stream);                       // and back
 ///     float same = gpuopt::reduce(gpuopt::member<&Particle::mass>(aos), n);
 ///
 /// More, and when which layout is best: docs/soa.md.

@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 
 #include <gpuopt/device/keyed/plan.cuh>
-#include <gpuopt/device/permute/explain.cuh>
+#include <gpuopt/device/permute/plan.cuh>
 #include <gpuopt/device/reduce/columns_plan.cuh>
 #include <gpuopt/device/reduce/rows_plan.cuh>
 #include <gpuopt/device/reduce/segments_plan.cuh>
@@ -16,8 +16,8 @@
 #include <gpuopt/device/rows/transform_plan.cuh>
 #include <gpuopt/device/soa/plan.cuh>
 #include <gpuopt/device/structs/plan.cuh>
-#include <gpuopt/device/transpose/explain.cuh>
 #include <gpuopt/device/transpose/in_place_plan.cuh>
+#include <gpuopt/device/transpose/plan.cuh>
 
 #include <cstddef>
 #include <string>

@@ -182,11 +182,15 @@ class PermuteCheck {
     detail::PermuteTuning tuning;
     tuning.smallElements = 0;
     const detail::PermuteKernelPlan plan = detail::permutePlan(in, out, sizeof...(F) == 0, tuning);
-    if constexpr (sizeof...(F) == 0)
-      detail::launchPermute<detail::Boxed<In>, detail::Boxed<Out>>(plan, Identity{}, nullptr);
-    else
-      detail::launchPermute<detail::Boxed<In>, detail::Boxed<Out>>(plan, detail::Converting<Out, F...>{function...},
-                                                                   nullptr);
+    const auto applied = detail::appliedTo<Out>(function...);
+    using Element = detail::Boxed<In>;
+    using Result = detail::Boxed<Out>;
+    if (plan.algorithm == detail::PermuteAlgorithm::transpose) {
+      const auto problem = detail::permuteMatrixProblem<Element, Result>(plan, applied);
+      detail::launchTranspose(problem, detail::planOf(problem), nullptr);
+    } else {
+      detail::launchPermute<Element, Result>(plan, applied, nullptr);
+    }
   }
 
   static Out resultOf(const In& element) { return element; }

@@ -237,14 +237,4 @@ class SoaVector {
   std::size_t capacity_ = 0;
 };
 
-// Overloads with a clear message if view() is forgotten.
-template <class T, class U, class LAYOUT>
-void toSoa(const T*, std::size_t, const SoaVector<U, LAYOUT>&, StreamRef = {}) {
-  static_assert(std::is_void_v<U>, "gpuopt::toSoa: a SoaVector is no view: write vector.view()");
-}
-template <class U, class LAYOUT, class T>
-void toAos(const SoaVector<U, LAYOUT>&, T*, StreamRef = {}) {
-  static_assert(std::is_void_v<U>, "gpuopt::toAos: a SoaVector is no view: write vector.view()");
-}
-
 GPUOPT_NAMESPACE_END

@@ -153,6 +153,8 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   using Addresses = detail::SoaAddresses<T, LAYOUT>;
 
  public:
+  /// The struct, const in a view that only reads.
+  using Struct = T;
   /// The struct, without const.
   using Value = std::remove_const_t<T>;
   using Layout = LAYOUT;                      ///< the layout of the members
@@ -244,5 +246,28 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   /// For internal use: the addresses of the members.
   __host__ __device__ const Addresses& addresses() const { return this->addresses_; }
 };
+
+namespace detail {
+
+// The view of an argument: itself, or that of a SoaVector.
+template <class T, class LAYOUT>
+SoaView<T, LAYOUT> soaViewOf(const SoaView<T, LAYOUT>& view) {
+  return view;
+}
+template <class V>
+auto soaViewOf(V& vector) -> decltype(soaViewOf(vector.view())) {
+  return vector.view();
+}
+
+template <class Soa>
+using SoaViewOf = decltype(soaViewOf(std::declval<Soa&>()));
+template <class... Soas>
+using EnableSoa = std::void_t<SoaViewOf<Soas>...>;
+template <class Soa>
+using SoaStructOf = typename SoaViewOf<Soa>::Struct;
+template <class Soa>
+using SoaReadingView = SoaView<const SoaStructOf<Soa>, typename SoaViewOf<Soa>::Layout>;
+
+}  // namespace detail
 
 GPUOPT_NAMESPACE_END

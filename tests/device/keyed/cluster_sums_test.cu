@@ -53,8 +53,7 @@ void checkSums(std::size_t n, std::size_t bins, bool hasInfinities, std::size_t 
   const detail::ReduceByCall<A> call{"test", nullptr, n, static_cast<unsigned>(bins), expected.data()};
   detail::KeyedTuning withoutClusters;
   withoutClusters.clusterValues = 0;
-  const auto plan = detail::planReduceBy<detail::FixedPointSum<A>, Policy, A>(source, n, bins, withoutClusters);
-  detail::reduceByFixedPoint<Policy::KEEPS>(call, plan, source);
+  detail::reduceByFixedPoint<Policy>(call, source, withoutClusters);
   CHECK(sameBits(out.toHost(), expected.toHost()));
 }
 

@@ -109,10 +109,7 @@ void keepsBitsWithoutLuck(const std::vector<float>& values, const std::vector<in
   const auto source = detail::sourceOf<false>(
       "test", values.size(), detail::KeyedByInput<float>{static_cast<unsigned>(bins)}, in.data(), by.data());
   const detail::ReduceByCall<float> call{"test", nullptr, values.size(), static_cast<unsigned>(bins), sampled.data()};
-  const detail::KeyedTuning tuning{256, 1, 0};
-  const auto plan =
-      detail::planReduceBy<detail::FixedPointSum<float>, ReduceByPolicy, float>(source, values.size(), bins, tuning);
-  detail::reduceByFixedPoint<false>(call, plan, source);
+  detail::reduceByFixedPoint<ReduceByPolicy>(call, source, {256, 1, 0});
   CHECK(sameBits(out.toHost(), sampled.toHost()));
 }
 

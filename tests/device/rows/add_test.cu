@@ -320,25 +320,28 @@ TEST_CASE("A plan of added rows in words", "[rows][add]") {
   DeviceArray<int> indices(4);
   const MatrixView<const float> in{memory.data(), 4, 8};
   const MatrixView<float> out{memory.data() + 32, 4, 8};
-  const std::string bytes =
-      "; 400 bytes to move at most; 16 bytes at a time need addresses, rows and leading dimensions of multiples of 16";
+  const std::string words = "; words of 16 bytes divide addresses, rows and leading dimensions";
+  const std::string bytes = "; reads 272 bytes, writes 128";
   CHECK(explainAddRows(in, indices.data(), 4, out) ==
-        "each of 4 blocks of 512 selects the indices of its rows, one of 4, then each thread adds 4 columns, 8 rows at "
-        "a time" +
-            bytes);
+        "indices selected by blocks, for one of 4 buckets of rows each, 8 rows at a time, 4 columns a thread, "
+        "4 blocks of 512 threads: few indices, among which each block looks for those of its rows" +
+            words + bytes);
   CHECK(explainAddRows<ATOMIC>(in, indices.data(), 4, out) ==
-        "each thread adds 4 columns of up to 4 rows by atomics, in 1 blocks of 128" + bytes);
-  CHECK(explainAddRows(in, indices.data(), 0, out) == "nothing to launch");
+        "atomics, up to 4 rows a thread, 4 columns a thread, 1 block of 128 threads: additions in any order" + words +
+            bytes);
+  CHECK(explainAddRows(in, indices.data(), 0, out) == "nothing to launch: no rows");
   const DeviceVector<int> container(4);
   CHECK(explainAddRows<ATOMIC>(in, container, out) == explainAddRows<ATOMIC>(in, indices.data(), 4, out));
   const auto request = detail::combineRowsRequest(in, out);
   CHECK(detail::planInWords(detail::planAddRows({request, 4, 4, EXACT, TRUSTED}, {4, 0})) ==
-        "4 indices at a time are divided into 4 buckets by 1 blocks, each bucket is sorted by 0 counting passes of 0 "
-        "bits, then each thread adds 4 columns, 4 rows at a time, in 1 blocks of 128; 172 bytes of scratch "
-        "memory" +
-            bytes);
+        "4 indices at a time grouped in 4 buckets by 1 blocks, each sorted by 0 counting passes of 0 bits, 4 rows at "
+        "a time, 4 columns a thread, 172 bytes of scratch memory, 1 block of 128 threads: many indices, in the order "
+        "of which rows are added" +
+            words + bytes);
   CHECK(contains(detail::planInWords(detail::planAddRows({request, 300, 4, EXACT, TRUSTED}, {300, 0})),
-                 "in 1 blocks of 128, lists of 128 rows and more by 4 others; "));
+                 " bits, lists of 128 rows and more by 4 blocks, "));
+  const detail::AddRowsRequest listed{{0, 0, 1 << 20, 64, 64, 64, 4, 4}, 5 << 20, 4, EXACT, TRUSTED};
+  CHECK(contains(detail::planInWords(detail::planAddRows(listed)), " slots of their rows by "));
 }
 
 TEST_CASE("Plans of added rows", "[rows][add]") {

@@ -188,6 +188,37 @@ TEST_CASE("Selected columns are changed alone, const views are read", "[soa]") {
   CHECK((results[549].y == 449 && results[550].x == 1 && results[599].x == 1));
 }
 
+TEST_CASE("A SoaVector stands for its view", "[soa]") {
+  const std::size_t n = 300;
+  std::vector<Point> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = pointAt(i);
+  const DeviceVector<Point> aos(values);
+  DeviceVector<Point> back(n);
+  SoaVector<Point> vector(n);
+  SoaVector<Point, SoaTiles<32>> tiles(n);
+  const SoaVector<Point>& readOnly = vector;
+  gpuopt::toSoa(aos, vector);
+  gpuopt::forEach(vector, [] __device__(Point & p) { p.x *= 2; });
+  gpuopt::transform(readOnly, tiles.view(), Swapped{}, nullptr);
+  gpuopt::transform(tiles, vector, Swapped{});
+  auto sum = DeviceVector<unsigned long long>::zeros(1);
+  gpuopt::forEach(readOnly, Count{sum.data()}, nullptr);
+  gpuopt::toAos(readOnly, back);
+  const std::vector<Point> results = back.toHost();
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < n; ++i) wrong += results[i].x != 2 * values[i].x || results[i].y != values[i].y;
+  CHECK(wrong == 0);
+  CHECK(sum.toHost()[0] == n * (n - 1));
+  gpuopt::toSoa(aos.data(), n, tiles, nullptr);
+  gpuopt::toAos(tiles, back.data(), nullptr);
+  CHECK(back.toHost()[n - 1].y == values[n - 1].y);
+  CHECK(gpuopt::explainForEach(readOnly) == gpuopt::explainForEach(readOnly.view()));
+  CHECK(gpuopt::explainForEach(vector) != gpuopt::explainForEach(readOnly));
+  CHECK(gpuopt::explainTransform(vector, tiles) == gpuopt::explainTransform(vector.view(), tiles.view()));
+  CHECK(gpuopt::explainToSoa(aos.data(), n, vector) == gpuopt::explainToSoa(aos.data(), n, vector.view()));
+  CHECK(gpuopt::explainToAos(readOnly, back.data()) == gpuopt::explainToAos(vector.view(), back.data()));
+}
+
 TEST_CASE("forEach and transform of views say what is wrong", "[soa]") {
   SoaVector<Point> vector(100), shorter(99);
   // WRITTEN soa: transform(in, out, f) of views of different lengths

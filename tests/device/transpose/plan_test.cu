@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 
-#include <gpuopt/device/transpose/explain.cuh>
 #include <gpuopt/device/transpose/plan.cuh>
 
 #include <cstddef>

@@ -85,15 +85,13 @@ GPUOPT_HIDDEN void storeEdges(const Edge* from, std::size_t count, Edge* to, con
   }
 }
 
-// Counts between edges in device memory that are sorted.
-template <class Policy, class Count, class Edge, class It>
-void histogramBetween(const char* function, It in, std::size_t n, const Edge* edges, std::size_t bins, Count* counts,
-                      cudaStream_t stream) {
+// The slots of samples between edges in device memory that are sorted.
+template <class Policy, class Edge>
+auto edgeSlots(const Edge* edges, std::size_t bins) {
   static_assert(!Policy::CLOSED,
                 "gpuopt::histogramEdges: CloseLastBin is for bins between limits: raise the last edge");
   using Slots = EdgeBins<Edge, Policy::COUNTS_OUTSIDE>;
-  const Slots slotOf{edges, static_cast<unsigned>(bins), Slots::notShared};
-  histogramOf<Policy>(function, in, n, counts, slotsOf<Policy>(bins), slotOf, stream);
+  return Slots{edges, static_cast<unsigned>(bins), Slots::notShared};
 }
 
 // Checks an array of edges in device memory, but not what is in it.
@@ -114,7 +112,7 @@ void histogramDeviceEdges(It in, std::size_t n, const Edge* edges, std::size_t b
   requireCounts(counts, slotsOf<Policy>(bins), function);
   requireApart(edges, bins + 1, counts, slotsOf<Policy>(bins), function, "edges");
   requireSortedOnDevice(edges, bins, function, stream);
-  histogramBetween<Policy>(function, in, n, edges, bins, counts, stream);
+  histogramOf<Policy>(function, in, n, counts, slotsOf<Policy>(bins), edgeSlots<Policy>(edges, bins), stream);
 }
 
 // Checks `size` edges in the host's memory.
@@ -142,7 +140,8 @@ void histogramHostEdges(It in, std::size_t n, const Edge* edges, std::size_t siz
   requireCounts(counts, slotsOf<Policy>(size - 1), function);
   requireReadable(deviceIterator(in, n, function, "in"), n, function, "in");
   withStoredEdges(edges, size, function, stream, [&](const Edge* stored) {
-    histogramBetween<Policy>(function, in, n, stored, size - 1, counts, stream);
+    const std::size_t bins = size - 1;
+    histogramOf<Policy>(function, in, n, counts, slotsOf<Policy>(bins), edgeSlots<Policy>(stored, bins), stream);
   });
 }
 

@@ -188,14 +188,11 @@ GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const KeyedPlan&
   }
 }
 
-// Plans and launches.
 template <class Source, class Count>
-void launchHistogram(const HistogramCall<Count>& call, std::size_t n, const Source& source) {
-  withReadable<false>(source, n, [&](const auto& readable) {
-    KeyedRequest request = histogramRequest<Count>(readable, n, call.slots);
-    request.adds = call.adds;
-    launchPlan(call, planKeyed(request), readable);
-  });
+KeyedPlan planHistogram(const HistogramCall<Count>& call, std::size_t n, const Source& source) {
+  KeyedRequest request = histogramRequest<Count>(source, n, call.slots);
+  request.adds = call.adds;
+  return planKeyed(request);
 }
 
 // The slots of a histogram: its bins, and those of elements outside.
@@ -229,7 +226,9 @@ void histogramOf(const char* function, It in, std::size_t n, Count* counts, std:
   requireReadable(deviceIterator(in, n, function, name), n, function, name);
   const auto source = sourceOf<false>(function, n, slotOfElement, in);
   requireApart(Unwrap<It>::pointer(in), n, counts, slots, function, name);
-  launchHistogram(HistogramCall<Count>{function, stream, counts, slots, Policy::ADDS}, n, source);
+  const HistogramCall<Count> call{function, stream, counts, slots, Policy::ADDS};
+  withReadable<false>(source, n,
+                      [&](const auto& readable) { launchPlan(call, planHistogram(call, n, readable), readable); });
 }
 
 GPUOPT_DETAIL_END

@@ -90,7 +90,9 @@ void histogramOfPairs(const char* function, XIt x, YIt y, std::size_t n, Count* 
   const auto source = sourceOf<false>(function, n, slotOf, x, y);
   requireApart(Unwrap<XIt>::pointer(x), n, counts, slots, function, "x");
   requireApart(Unwrap<YIt>::pointer(y), n, counts, slots, function, "y");
-  launchHistogram(HistogramCall<Count>{function, stream, counts, slots, Policy::ADDS}, n, source);
+  const HistogramCall<Count> call{function, stream, counts, slots, Policy::ADDS};
+  withReadable<false>(source, n,
+                      [&](const auto& readable) { launchPlan(call, planHistogram(call, n, readable), readable); });
 }
 
 // Adds the weights of n pairs; checks the arguments.

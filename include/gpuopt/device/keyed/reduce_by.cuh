@@ -56,39 +56,36 @@ KeyedPlan planReduceBy(const Source&, std::size_t n, std::size_t bins, const Key
   return planKeyed(request, tuning);
 }
 
-// The blocks' words are in shared memory; so are structures on their way, if they fit, too.
-template <class Words, class Source, class A, class Update>
-GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
-                                        const Update& update, const WordTable<typename Update::Word>& table) {
-  const auto launchFor = [&](const auto& from) {
-    launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>,
-           keyedConfig(plan, call.function, call.stream), from, stepArgs(from, call.n), call.n, update, table,
-           ReduceByArgs{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
-                        static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel, plan.findsHot});
-  };
-  if constexpr (StagedForm<Source>::exists)
-    if (plan.stages)
-      return launchFor(StagedForm<Source>::of(source, call.n, plan.sharedBytes - StagedForm<Source>::sharedBytes));
-  launchFor(source);
+// The kernel of a plan whose blocks have their words in shared memory.
+template <class Source, class Update>
+GPUOPT_HIDDEN auto sharedReduceBy(const KeyedPlan& plan) {
+  if constexpr (isLongSum<Update>)
+    return plan.algorithm == KeyedAlgorithm::packed ? sharedReduceByKernel<BlockShortSums<Update>, Source, Update>
+                                                    : sharedReduceByKernel<SharedWords<Update>, Source, Update>;
+  else if constexpr (addsInLoops<Update>)
+    return plan.findsHot ? sharedReduceByKernel<SharedWords<Update>, Source, Update>
+                         : sharedReduceByKernel<CopiedWords<Update>, Source, Update>;
+  else
+    return &sharedReduceByKernel<SharedWords<Update>, Source, Update>;
 }
 
 template <class Source, class A, class Update>
 GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
                                   const Update& update, const WordTable<typename Update::Word>& table) {
-  switch (plan.algorithm) {
-    case KeyedAlgorithm::shared:
-      if constexpr (addsInLoops<Update>)
-        if (!plan.findsHot) return launchSharedReduceBy<CopiedWords<Update>>(call, plan, source, update, table);
-      return launchSharedReduceBy<SharedWords<Update>>(call, plan, source, update, table);
-    case KeyedAlgorithm::packed:
-      if constexpr (isLongSum<Update>) launchSharedReduceBy<BlockShortSums<Update>>(call, plan, source, update, table);
-      return;
-    case KeyedAlgorithm::global:
-      return launch(globalReduceByKernel<Source, Update>, keyedConfig(plan, call.function, call.stream), source,
-                    stepArgs(source, call.n), call.n, update, table, plan.caches);
-    default:  // of counts, and the cluster
-      return;
-  }
+  if (plan.algorithm == KeyedAlgorithm::nothing) return;
+  const LaunchConfig config = keyedConfig(plan, call.function, call.stream);
+  if (plan.algorithm == KeyedAlgorithm::global)
+    return launch(globalReduceByKernel<Source, Update>, config, source, stepArgs(source, call.n), call.n, update, table,
+                  plan.caches);
+  const ReduceByArgs args{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
+                          static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel, plan.findsHot};
+  if constexpr (StagedForm<Source>::exists)
+    if (plan.stages) {  // structures on their way are in shared memory, too
+      const auto staged = StagedForm<Source>::of(source, call.n, plan.sharedBytes - StagedForm<Source>::sharedBytes);
+      return launch(sharedReduceBy<std::decay_t<decltype(staged)>, Update>(plan), config, staged,
+                    stepArgs(staged, call.n), call.n, update, table, args);
+    }
+  launch(sharedReduceBy<Source, Update>(plan), config, source, stepArgs(source, call.n), call.n, update, table, args);
 }
 
 // Updates that start from nothing but the values: words are where the results will be.
@@ -117,9 +114,19 @@ GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const KeyedPlan
   return plan.sampleEvery == 1;
 }
 
-// Sums in fixed point. The second reading ends at once if it is not needed.
 template <bool KEEPS, class Source, class A>
-GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source) {
+GPUOPT_HIDDEN void launchClusterSums(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source) {
+  LaunchConfig config = keyedConfig(plan, call.function, call.stream);
+  config.cluster = static_cast<unsigned>(plan.blocks);
+  launch(clusterSumsKernel<KEEPS, Source, A>, config, source, stepArgs(source, call.n), call.n, call.bins, call.out);
+}
+
+// Sums in fixed point. The second reading ends at once if it is not needed.
+template <class Policy, class Source, class A>
+GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source,
+                                      const KeyedTuning& tuning = {}) {
+  const KeyedPlan plan = planReduceBy<FixedPointSum<A>, Policy, A>(source, call.n, call.bins, tuning);
+  if (plan.algorithm == KeyedAlgorithm::cluster) return launchClusterSums<Policy::KEEPS>(call, plan, source);
   using Sum = unsigned long long;
   const std::size_t sumBytes = 2 * std::size_t{call.bins} * sizeof(Sum), stateBytes = sizeof(Magnitudes<A>);
   const std::size_t bytes = sumBytes + stateBytes + std::size_t{call.bins} * sizeof(unsigned);
@@ -134,8 +141,8 @@ GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const KeyedPl
     launchReduceBy(call, plan, source, first, WordTable<Sum>{sums, call.bins});
     if (!isAll) launchReduceBy(call, plan, source, again, WordTable<Sum>{sums + call.bins, call.bins});
   }
-  launchForCells(DecodeSums<KEEPS, A>{call.n, first, again, sums, call.bins, call.out}, call.bins, call.function,
-                 call.stream);
+  launchForCells(DecodeSums<Policy::KEEPS, A>{call.n, first, again, sums, call.bins, call.out}, call.bins,
+                 call.function, call.stream);
 }
 
 template <class Policy, class Op, class A>
@@ -149,26 +156,6 @@ auto updateOf([[maybe_unused]] const Op& op) {
     return KeyedExtreme<std::is_same_v<Op, Maximum>, A>{};
   else
     return OperationUpdate<Op, A>(op);
-}
-
-template <bool KEEPS, class Source, class A>
-GPUOPT_HIDDEN void launchClusterSums(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source) {
-  LaunchConfig config = keyedConfig(plan, call.function, call.stream);
-  config.cluster = static_cast<unsigned>(plan.blocks);
-  launch(clusterSumsKernel<KEEPS, Source, A>, config, source, stepArgs(source, call.n), call.n, call.bins, call.out);
-}
-
-template <class Policy, class Op, class A, class Source>
-void reduceByOp(const ReduceByCall<A>& call, const Source& source, const Op& op) {
-  if constexpr (isFixedPoint<Policy, Op, A>) {
-    const KeyedPlan plan = planReduceBy<FixedPointSum<A>, Policy, A>(source, call.n, call.bins);
-    if (plan.algorithm == KeyedAlgorithm::cluster)
-      launchClusterSums<Policy::KEEPS>(call, plan, source);
-    else
-      reduceByFixedPoint<Policy::KEEPS>(call, plan, source);
-  } else {
-    reduceByDirectly<Policy>(call, source, updateOf<A>(op));
-  }
 }
 
 // Keys are read through an iterator; anything else is a function.
@@ -226,8 +213,12 @@ void reduceByChecked(const char* function, It values, std::size_t n, const Keys&
   [[maybe_unused]] const CallRange range(function);
   requireReduceByOut(bins, out, sizeof(A), function);  // atomics need that alignment
   const ReduceByCall<A> call{function, stream, n, static_cast<unsigned>(bins), out};
-  withKeyedSource<A>(function, values, n, keys, bins, out,
-                     [&](const auto& readable) { reduceByOp<Policy>(call, readable, op); });
+  withKeyedSource<A>(function, values, n, keys, bins, out, [&](const auto& readable) {
+    if constexpr (isFixedPoint<Policy, Op, A>)
+      reduceByFixedPoint<Policy>(call, readable);
+    else
+      reduceByDirectly<Policy>(call, readable, updateOf<A>(op));
+  });
 }
 
 // The plan of such a call in words. Halves are combined as floats.

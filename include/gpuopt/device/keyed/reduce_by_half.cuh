@@ -19,20 +19,16 @@ struct ConvertTo {
   }
 };
 
-// Results of any type. No atomics combine halves: they take scratch memory of 4 bytes a bin.
+// No atomics combine halves: they take scratch memory of 4 bytes a bin.
 template <class Policy, class It, class Keys, class A, class Op>
-void reduceByInto(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins, A* out,
-                  const Op& op, cudaStream_t stream) {
-  if constexpr (isHalf<A>) {
-    requireReduceByOut(bins, out, alignof(A), function);
-    const ScratchMemory scratch(bins * sizeof(float), stream);
-    auto* const results = reinterpret_cast<float*>(scratch.data());
-    if constexpr (Policy::KEEPS) transformChecked(out, bins, results, ConvertTo<float>{}, function, stream);
-    reduceByChecked<Policy>(function, values, n, keys, bins, results, op, stream);
-    transformChecked(results, bins, out, ConvertTo<A>{}, function, stream);
-  } else {
-    reduceByChecked<Policy>(function, values, n, keys, bins, out, op, stream);
-  }
+void reduceByHalves(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins, A* out,
+                    const Op& op, cudaStream_t stream) {
+  requireReduceByOut(bins, out, alignof(A), function);
+  const ScratchMemory scratch(bins * sizeof(float), stream);
+  auto* const results = reinterpret_cast<float*>(scratch.data());
+  if constexpr (Policy::KEEPS) transformChecked(out, bins, results, ConvertTo<float>{}, function, stream);
+  reduceByChecked<Policy>(function, values, n, keys, bins, results, op, stream);
+  transformChecked(results, bins, out, ConvertTo<A>{}, function, stream);
 }
 
 GPUOPT_DETAIL_END

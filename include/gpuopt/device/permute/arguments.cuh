@@ -9,7 +9,6 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/core/tensor_view.cuh>
-#include <gpuopt/device/permute/explain.cuh>
 #include <gpuopt/device/permute/launch.cuh>
 #include <gpuopt/device/permute/plan.cuh>
 #include <gpuopt/device/transpose/arguments.cuh>
@@ -229,7 +228,12 @@ void permuteViews(cudaStream_t stream, const char* name, const TensorView<In>& i
     requireOnDevice(named(in, "in"), name);
     requireOnDevice(named(out, "out"), name);
     const PermuteKernelPlan plan = permutePlan(in, out, sizeof...(F) == 0);
-    launchPermute<Boxed<Element>, Boxed<Out>>(plan, appliedTo<Out>(function...), stream);
+    const auto applied = appliedTo<Out>(function...);
+    if (plan.algorithm == PermuteAlgorithm::transpose) {
+      const auto problem = permuteMatrixProblem<Boxed<Element>, Boxed<Out>>(plan, applied);
+      return launchTranspose(problem, planOf(problem), stream);
+    }
+    launchPermute<Boxed<Element>, Boxed<Out>>(plan, applied, stream);
   }
 }
 
@@ -309,6 +313,10 @@ class KeptPermutation {
     PermuteKernelPlan plan = isPlanned ? plan_ : planFor(inShift, outShift);
     plan.request.in += reinterpret_cast<std::uintptr_t>(from.data) - inShift;
     plan.request.out += reinterpret_cast<std::uintptr_t>(to.data) - outShift;
+    if (plan.algorithm == PermuteAlgorithm::transpose) {
+      const auto problem = permuteMatrixProblem<Boxed<In>, Boxed<Out>>(plan, function_);
+      return launchTranspose(problem, planOf(problem), stream);
+    }
     launchPermute<Boxed<In>, Boxed<Out>>(plan, function_, stream);
   }
 
@@ -363,13 +371,6 @@ TensorView<T> permutedFor(const TensorView<T>& in, const AxisNumbers& axes, cons
   requireExtents(named(in, "in"), function);
   requireOrder(axes, in.rank(), function);
   return in.permuted(axes);
-}
-
-// (in, out, axes): out.axis(i) = in.axis(axes[i]).
-template <class In, class Out, class... F>
-void permuteAxes(cudaStream_t stream, const TensorView<In>& in, const TensorView<Out>& out, const AxisNumbers& axes,
-                 const F&... function) {
-  permuteViews(stream, "gpuopt::permute", permutedFor(in, axes, "gpuopt::permute"), out, function...);
 }
 
 // Addresses alone are looked at: the tensors may be anywhere, or nowhere.

@@ -144,23 +144,24 @@ void launchPermuteKernel(const PermuteKernelPlan& plan, const Function& function
   }
 }
 
-// Words of `plan.request.inBytes` bytes; an element's alignment is the least of them.
-template <std::size_t BYTES, std::size_t MIN_BYTES>
-void launchPermuteWords(const PermuteKernelPlan& plan, cudaStream_t stream) {
-  if (plan.request.inBytes == BYTES)
-    launchPermuteKernel<Word<BYTES>, Word<BYTES>>(plan, Identity{}, stream);
-  else if constexpr (BYTES > MIN_BYTES)
-    launchPermuteWords<BYTES / 2, MIN_BYTES>(plan, stream);
-}
-
+// A plan that is not one of a transposition. Elements that only move do so as the plan's words, which have at least
+// their alignment.
 template <class In, class Out, class Function>
 void launchPermute(const PermuteKernelPlan& plan, const Function& function, cudaStream_t stream) {
-  if (plan.algorithm == PermuteAlgorithm::transpose)
-    launchTranspose(permuteMatrixProblem<In, Out>(plan, function), stream);
-  else if constexpr (std::is_same_v<In, Out> && std::is_same_v<Function, Identity>)
-    launchPermuteWords<16, minAlignment<In>>(plan, stream);
-  else
+  if constexpr (std::is_same_v<In, Out> && std::is_same_v<Function, Identity>) {
+    const unsigned bytes = plan.request.inBytes;
+    if (bytes == 16) return launchPermuteKernel<Word<16>, Word<16>>(plan, function, stream);
+    if constexpr (minAlignment<In> <= 8)
+      if (bytes == 8) return launchPermuteKernel<Word<8>, Word<8>>(plan, function, stream);
+    if constexpr (minAlignment<In> <= 4)
+      if (bytes == 4) return launchPermuteKernel<Word<4>, Word<4>>(plan, function, stream);
+    if constexpr (minAlignment<In> <= 2)
+      if (bytes == 2) return launchPermuteKernel<Word<2>, Word<2>>(plan, function, stream);
+    if constexpr (minAlignment<In> == 1)
+      if (bytes == 1) return launchPermuteKernel<Word<1>, Word<1>>(plan, function, stream);
+  } else {
     launchPermuteKernel<In, Out>(plan, function, stream);
+  }
 }
 
 GPUOPT_DETAIL_END

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/combine.cuh>
@@ -39,13 +40,15 @@ enum class AddRowsAlgorithm {
 
 struct AddRowsPlan {
   AddRowsAlgorithm algorithm = AddRowsAlgorithm::nothing;
+  const char* reason = "no rows";
   CombineRowsPlan packs = {};
-  std::size_t indices = 0;  // that are grouped at a time
-  std::size_t bytes = 0;    // to be read and written, with each row of the output that can be named
-  unsigned divisor = 1;     // the remainders by which are buckets of rows
-  unsigned buckets = 0;     // that occur
-  unsigned panels = 0;      // of packs, for which blocks select the same indices
-  unsigned region = 0;      // indices that a block counts and moves
+  std::size_t indices = 0;    // that are grouped at a time
+  std::size_t readBytes = 0;  // with each row of the output that can be named
+  std::size_t writtenBytes = 0;
+  unsigned divisor = 1;  // the remainders by which are buckets of rows
+  unsigned buckets = 0;  // that occur
+  unsigned panels = 0;   // of packs, for which blocks select the same indices
+  unsigned region = 0;   // indices that a block counts and moves
   unsigned regions = 0;
   unsigned passes = 0;  // of the sort of a bucket
   unsigned digitBits = 0;
@@ -77,6 +80,7 @@ inline unsigned bitWidth(std::size_t number) {
 
 inline void planSelectedRows(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
   plan.algorithm = AddRowsAlgorithm::selected;
+  plan.reason = "few indices, among which each block looks for those of its rows";
   plan.indices = r.n;
   plan.divisor = addFewRowsBuckets;
   plan.buckets = static_cast<unsigned>(smallerOf(r.matrices.rows, std::size_t{plan.divisor}));
@@ -142,6 +146,7 @@ inline void planSlots(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsT
   const std::size_t rows = r.matrices.rows;
   const bool inOrder = r.addition == RowAddition::deterministic;
   plan.algorithm = AddRowsAlgorithm::slots;
+  plan.reason = "many rows, of which several go to each row of out";
   plan.slots = static_cast<unsigned>(slotsOfRow(r, plan.indices));
   plan.bucketBits = bitWidth(bucketSlots / plan.slots) - 1;
   plan.slotBuckets = static_cast<unsigned>(ceilDivide(rows, std::size_t{1} << plan.bucketBits));
@@ -158,72 +163,72 @@ inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tun
   AddRowsPlan plan;
   if (r.n == 0 || m.rows == 0 || m.cols == 0) return plan;
   plan.packs = planCombineRows(m);
-  plan.bytes = r.n * (m.cols * m.inBytes + r.indexBytes) + 2 * smallerOf(r.n, m.rows) * m.cols * m.outBytes;
+  plan.writtenBytes = smallerOf(r.n, m.rows) * m.cols * m.outBytes;
+  plan.readBytes = r.n * (m.cols * m.inBytes + r.indexBytes) + plan.writtenBytes;
   const std::size_t together = smallerOf(r.n, tuning.maxIndices);
   if (const std::size_t listed = smallerOf(together, tuning.maxListed); areListedInSlots(r, listed, tuning)) {
     plan.indices = listed;
     planSlots(plan, r, tuning);
   } else if (r.addition == RowAddition::atomic) {
     plan.algorithm = AddRowsAlgorithm::atomic;
+    plan.reason = "additions in any order";
     plan.packs.blocks = ceilDivide(r.n * plan.packs.cols, std::size_t{addRowsBlock} * addRowsLoads);
   } else if (r.n <= tuning.fewIndices) {
     planSelectedRows(plan, r, tuning);
   } else {
     plan.algorithm = AddRowsAlgorithm::grouped;
+    plan.reason = "many indices, in the order of which rows are added";
     plan.indices = together;
     planGroupedRows(plan, r, smallerOf(together, m.rows), tuning);
   }
   return plan;
 }
 
-inline std::string packInWords(const AddRowsPlan& plan) {
-  return message({plan.packs.elements, plan.packs.elements == 1 ? " column" : " columns"});
-}
-
+// The passes that group indices.
 inline std::string groupedInWords(const AddRowsPlan& plan) {
   const std::string longLists =
       plan.longBlocks == 0 ? std::string{}
-                           : message({", lists of ", plan.longList, " rows and more by ", plan.longBlocks, " others"});
-  return message({"are divided into ", plan.buckets, " buckets by ", plan.regions, " blocks, each bucket is sorted by ",
-                  plan.passes, " counting passes of ", plan.digitBits, " bits, then each thread adds ",
-                  packInWords(plan), ", ", addedRowsLoads, " rows at a time, in ", plan.packs.blocks, " blocks of ",
-                  combineRowsBlock, longLists});
+                           : message({", lists of ", plan.longList, " rows and more by ", plan.longBlocks, " blocks"});
+  return message({"grouped in ", plan.buckets, " buckets by ", plan.regions, " blocks, each sorted by ", plan.passes,
+                  " counting passes of ", plan.digitBits, " bits", longLists});
 }
 
 inline std::string slotsInWords(const AddRowsPlan& plan) {
-  const bool inOrder = plan.restBlocks == 0;
-  const std::string rest =
-      inOrder ? message({"indices of rows with more than ", plan.slots, " ", groupedInWords(plan)})
-              : message({"the rows without a slot are added by atomics, in ", plan.restBlocks, " blocks"});
-  return message({plan.indices, " indices at a time are divided into ", plan.slotBuckets, " buckets and listed in ",
-                  plan.slots, " slots of their rows; ", rest, "; each thread adds ", packInWords(plan), " of a list, ",
-                  addSlotsLoads, " rows at a time", inOrder ? ", in order" : "", ", in ", plan.slotBlocks,
-                  " blocks of ", addSlotsBlock});
+  return message(
+      {"listed in ", plan.slots, " slots of their rows by ", plan.slotBuckets, " buckets, others ",
+       plan.restBlocks > 0 ? message({"added by atomics in ", plan.restBlocks, " blocks"}) : groupedInWords(plan)});
 }
 
+// What a plan says of its kernels, without the launch of the addition.
 inline std::string algorithmInWords(const AddRowsPlan& plan) {
+  const std::string indices = message({plan.indices, " indices at a time "});
   switch (plan.algorithm) {
     case AddRowsAlgorithm::atomic:
-      return message({"each thread adds ", packInWords(plan), " of up to ", addRowsLoads, " rows by atomics, in ",
-                      plan.packs.blocks, " blocks of ", addRowsBlock});
+      return message({"atomics, up to ", addRowsLoads, " rows a thread"});
     case AddRowsAlgorithm::selected:
-      return message({"each of ", plan.packs.blocks, " blocks of ", addFewRowsBlock,
-                      " selects the indices of its rows, one of ", plan.buckets, ", then each thread adds ",
-                      packInWords(plan), ", ", addFewRowsLoads, " rows at a time"});
+      return message({"indices selected by blocks, for one of ", plan.buckets, " buckets of rows each, ",
+                      addFewRowsLoads, " rows at a time"});
     case AddRowsAlgorithm::grouped:
-      return message({plan.indices, " indices at a time ", groupedInWords(plan)});
+      return message({indices, groupedInWords(plan), ", ", addedRowsLoads, " rows at a time"});
     default:
-      return slotsInWords(plan);
+      return message({indices, slotsInWords(plan), ", ", addSlotsLoads, " rows at a time"});
   }
 }
 
+// The launch is that of the addition: others before it group indices.
 inline std::string planInWords(const AddRowsPlan& plan) {
-  if (plan.algorithm == AddRowsAlgorithm::nothing) return "nothing to launch";
+  if (plan.algorithm == AddRowsAlgorithm::nothing) return inWords({"", plan.reason});
   const std::string scratch =
-      plan.scratchBytes == 0 ? std::string{} : message({"; ", plan.scratchBytes, " bytes of scratch memory"});
-  return message({algorithmInWords(plan), scratch, "; ", plan.bytes,
-                  " bytes to move at most; 16 bytes at a time need addresses, rows and leading dimensions of multiples "
-                  "of 16"});
+      plan.scratchBytes == 0 ? std::string{} : message({", ", plan.scratchBytes, " bytes of scratch memory"});
+  const bool isListed = plan.algorithm == AddRowsAlgorithm::slots;
+  const std::size_t threads = isListed                                       ? addSlotsBlock
+                              : plan.algorithm == AddRowsAlgorithm::selected ? addFewRowsBlock
+                              : plan.algorithm == AddRowsAlgorithm::atomic   ? addRowsBlock
+                                                                             : combineRowsBlock;
+  const char* const columns = plan.packs.elements == 1 ? " column a thread" : " columns a thread";
+  return inWords({message({algorithmInWords(plan), ", ", plan.packs.elements, columns, scratch}),
+                  message({plan.reason, "; ", plan.packs.reason}), isListed ? plan.slotBlocks : plan.packs.blocks,
+                  threads, plan.readBytes, plan.writtenBytes});
 }
 
 GPUOPT_DETAIL_END

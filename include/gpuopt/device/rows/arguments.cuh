@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -32,6 +33,9 @@ template <class M, class = std::enable_if_t<isMdspan<M>>>
 auto rowsOf(const M& span, const char* name, const char* function) {
   return rowsOf(viewOf(span, name, function), name, function);
 }
+
+template <class M>
+using MatrixElement = std::remove_pointer_t<decltype(rowsOf(std::declval<const M&>(), "", "").data)>;
 
 // A matrix for the device: consistent, one matrix, aligned to its elements. Of an empty one only the sizes are checked.
 inline void requireRows(const NamedView& view, std::size_t alignment, const char* function) {

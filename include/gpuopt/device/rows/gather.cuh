@@ -126,24 +126,31 @@ void launchMoveShiftedRows(const MoveRowsCall& call, const Index* indices) {
     launch(moveShiftedRowsKernel<WORD, shiftedRowsLoads, SIDE, INDICES, Index>, config, args);
 }
 
-// Words of `plan.inBytes` bytes; an element's alignment is the least of them.
-template <std::size_t BYTES, std::size_t MIN_BYTES, Indexed SIDE, RowIndices INDICES, class Index>
+template <std::size_t BYTES, Indexed SIDE, RowIndices INDICES, class Index>
 void launchMoveRowsWords(const MoveRowsCall& call, const Index* indices) {
-  if (call.plan.inBytes == BYTES && call.plan.algorithm == MoveRowsAlgorithm::shifted)
+  if (call.plan.algorithm == MoveRowsAlgorithm::shifted)
     launchMoveShiftedRows<BYTES, SIDE, INDICES>(call, indices);
-  else if (call.plan.inBytes == BYTES)
+  else
     launchMoveRowsPacks<Word<BYTES>, Word<BYTES>, SIDE, INDICES>(call, indices, Identity{});
-  else if constexpr (BYTES > MIN_BYTES)
-    launchMoveRowsWords<BYTES / 2, MIN_BYTES, SIDE, INDICES>(call, indices);
 }
 
+// Elements that only move do so as the plan's words, which have at least their alignment.
 template <class In, class Out, Indexed SIDE, RowIndices INDICES, class Index, class F>
 void launchMoveRows(const MoveRowsCall& call, const Index* indices, const F& function) {
   constexpr unsigned WIDE = widePack(sizeof(In), sizeof(Out));
   using ToOut = OnBoxes<F, Out>;
   if (call.plan.algorithm == MoveRowsAlgorithm::nothing) return;
   if constexpr (std::is_same_v<F, Identity> && std::is_same_v<In, Out>) {
-    launchMoveRowsWords<16, minAlignment<In>, SIDE, INDICES>(call, indices);
+    const std::size_t bytes = call.plan.inBytes;
+    if (bytes == 16) return launchMoveRowsWords<16, SIDE, INDICES>(call, indices);
+    if constexpr (minAlignment<In> <= 8)
+      if (bytes == 8) return launchMoveRowsWords<8, SIDE, INDICES>(call, indices);
+    if constexpr (minAlignment<In> <= 4)
+      if (bytes == 4) return launchMoveRowsWords<4, SIDE, INDICES>(call, indices);
+    if constexpr (minAlignment<In> <= 2)
+      if (bytes == 2) return launchMoveRowsWords<2, SIDE, INDICES>(call, indices);
+    if constexpr (minAlignment<In> == 1)
+      if (bytes == 1) return launchMoveRowsWords<1, SIDE, INDICES>(call, indices);
   } else if (call.plan.elements == WIDE) {
     const OnPacks<Boxed<In>, Boxed<Out>, WIDE, ToOut> onPacks{{function}};
     launchMoveRowsPacks<Pack<Boxed<In>, WIDE>, Pack<Boxed<Out>, WIDE>, SIDE, INDICES>(call, indices, onPacks);

@@ -56,6 +56,14 @@ MatrixView<T> scanView(const MatrixView<T>& view, const char* name, const char* 
     throwInvalid({function, ": ", name, " is a batch of ", view.batch, " matrices; columns are those of one matrix"});
   return rowsOf(view, name, function);
 }
+template <bool ROWS, class M, class = std::enable_if_t<isMdspan<M>>>
+auto scanView(const M& span, const char* name, const char* function) {
+  return scanView<ROWS>(viewOf(span, name, function), name, function);
+}
+
+// The accumulator of such a scan.
+template <class A, class Op, class In>
+using ScanSum = Accumulator<A, Op, std::remove_const_t<MatrixElement<In>>>;
 
 template <class In, class Out>
 void requireScan(const MatrixView<In>& in, const MatrixView<Out>& out, const char* function) {
@@ -257,16 +265,17 @@ void scanViews(const char* function, const MatrixView<In>& in, const MatrixView<
 
 // What the callers pass as operation and init, made into what kernels take.
 template <bool ROWS, bool REVERSED, bool EXCLUSIVE, class A, class In, class Out, class Op, class... Init>
-void scanWith(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out, cudaStream_t stream,
-              Workspace* workspace, const Op& op, const Init&... init) {
+void scanWith(const char* function, const In& in, const Out& out, cudaStream_t stream, Workspace* workspace,
+              const Op& op, const Init&... init) {
   [[maybe_unused]] const CallRange range(function);
-  if constexpr (requireScannable<std::remove_const_t<In>, Out, A>()) {
-    const auto fold = foldOf<A>(op, init...);
-    if constexpr (std::is_same_v<std::decay_t<decltype(fold)>, Fold<Boxed<A>, BoxedOperation<A, Op>>>) {
-      const MatrixView<In> from = scanView<ROWS>(in, "in", function);
-      const MatrixView<Out> to = scanView<ROWS>(out, "out", function);
+  using Sum = ScanSum<A, Op, In>;
+  if constexpr (requireScannable<std::remove_const_t<MatrixElement<In>>, MatrixElement<Out>, Sum>()) {
+    const auto fold = foldOf<Sum>(op, init...);
+    if constexpr (std::is_same_v<std::decay_t<decltype(fold)>, Fold<Boxed<Sum>, BoxedOperation<Sum, Op>>>) {
+      const auto from = scanView<ROWS>(in, "in", function);
+      const auto to = scanView<ROWS>(out, "out", function);
       scanViews<ROWS, REVERSED, EXCLUSIVE>(function, from, to, fold.op,
-                                           ScanPrefix<Boxed<A>>{fold.init.value, fold.init.valid}, stream, workspace);
+                                           ScanPrefix<Boxed<Sum>>{fold.init.value, fold.init.valid}, stream, workspace);
     }
   }
 }
@@ -280,12 +289,12 @@ void scanInPlace(const char* function, T* numbers, std::size_t n, cudaStream_t s
 }
 
 // Addresses alone are looked at.
-template <bool ROWS, bool REVERSED, class A, class In, class Out>
-std::string explainScan(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out) {
-  const MatrixView<In> from = scanView<ROWS>(in, "in", function);
-  const MatrixView<Out> to = scanView<ROWS>(out, "out", function);
+template <bool ROWS, bool REVERSED, class A, class Op, class In, class Out>
+std::string explainScan(const char* function, const In& in, const Out& out) {
+  const auto from = scanView<ROWS>(in, "in", function);
+  const auto to = scanView<ROWS>(out, "out", function);
   requireScan(from, to, function);
-  const ScanRequest request = scanRequest<A>(from, to, REVERSED);
+  const ScanRequest request = scanRequest<ScanSum<A, Op, In>>(from, to, REVERSED);
   return planInWords(ROWS ? planScanRows(request) : planScanColumns(request));
 }
 

@@ -9,12 +9,17 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Rows with ends that lanes hold.
+// Rows that lanes hold. Only rows that are not whole have ends.
 template <int VECTORS, class Transform>
-void launchEnds(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+void launchLanes(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
   if constexpr (VECTORS <= 3)
-    if (plan.lanes == 16) return launch(endsTransformKernel<VECTORS, 16, Transform>, config, transform);
-  if constexpr (VECTORS % 2 == 0) launch(endsTransformKernel<VECTORS, 32, Transform>, config, transform);
+    if (plan.hasEnds && plan.lanes == 16) return launch(endsTransformKernel<VECTORS, 16, Transform>, config, transform);
+  if constexpr (VECTORS % 2 == 0)
+    if (plan.hasEnds) return launch(endsTransformKernel<VECTORS, 32, Transform>, config, transform);
+  if constexpr (VECTORS != 3)
+    if (plan.request.isWhole)
+      return launch(laneTransformKernel<VECTORS, true, Transform>, config, transform, plan.lanes);
+  if constexpr (VECTORS <= 2) launch(laneTransformKernel<VECTORS, false, Transform>, config, transform, plan.lanes);
 }
 
 // Rows that warps stage in shared memory.
@@ -36,50 +41,44 @@ void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchC
   }
 }
 
-// Rows that registers hold.
-template <int VECTORS, bool WHOLE, class Transform>
-void launchHeld(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  if constexpr (VECTORS <= 4 && !WHOLE)
-    if (plan.algorithm == TransformAlgorithm::lanes && plan.hasEnds)
-      return launchEnds<VECTORS>(plan, transform, config);
-  if constexpr (VECTORS <= 2 || (VECTORS == 4 && WHOLE))
-    if (plan.algorithm == TransformAlgorithm::lanes)
-      return launch(laneTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.lanes);
-  if constexpr (VECTORS != 2 && VECTORS != 3) {
-    if (plan.algorithm == TransformAlgorithm::block)
-      launch(blockTransformKernel<VECTORS, WHOLE, Transform>, config, transform);
-    else
-      launch(clusterTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.cluster, plan.ahead);
-  }
-}
-
-template <bool WHOLE, class Transform>
-void launchTransformKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  if constexpr (!WHOLE)
-    if (plan.algorithm == TransformAlgorithm::staged) return launchStaged(plan, transform, config);
-  if (plan.algorithm == TransformAlgorithm::reread)
-    launch(rereadTransformKernel<4, WHOLE, Transform>, config, transform, plan.cluster);
-  else if (plan.vectors == 1)
-    launchHeld<1, WHOLE>(plan, transform, config);
-  else if (plan.vectors == 2)
-    launchHeld<2, WHOLE>(plan, transform, config);
-  else if (plan.vectors == 3)
-    launchHeld<3, WHOLE>(plan, transform, config);
-  else if (plan.vectors == 4)
-    launchHeld<4, WHOLE>(plan, transform, config);
+// Rows that the registers of a block or of a cluster hold.
+template <int VECTORS, class Transform>
+void launchBlocks(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  const bool isWhole = plan.request.isWhole;
+  if (plan.algorithm == TransformAlgorithm::block)
+    launch(isWhole ? blockTransformKernel<VECTORS, true, Transform> : blockTransformKernel<VECTORS, false, Transform>,
+           config, transform);
   else
-    launchHeld<8, WHOLE>(plan, transform, config);
+    launch(
+        isWhole ? clusterTransformKernel<VECTORS, true, Transform> : clusterTransformKernel<VECTORS, false, Transform>,
+        config, transform, plan.cluster, plan.ahead);
 }
 
+// The numbers of vectors are those that the plan chooses.
 template <class Transform>
-void launchTransform(const TransformPlan& plan, const Transform& transform, bool isWhole, cudaStream_t stream,
-                     const char* function) {
+void launchTransform(const TransformPlan& plan, const Transform& transform, cudaStream_t stream, const char* function) {
   LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, stream, function);
   config.cluster = plan.cluster;
-  if (isWhole)
-    launchTransformKernel<true>(plan, transform, config);
-  else
-    launchTransformKernel<false>(plan, transform, config);
+  switch (plan.algorithm) {
+    case TransformAlgorithm::nothing:
+      return;
+    case TransformAlgorithm::lanes:
+      return plan.vectors == 1   ? launchLanes<1>(plan, transform, config)
+             : plan.vectors == 2 ? launchLanes<2>(plan, transform, config)
+             : plan.vectors == 3 ? launchLanes<3>(plan, transform, config)
+                                 : launchLanes<4>(plan, transform, config);
+    case TransformAlgorithm::staged:
+      return launchStaged(plan, transform, config);
+    case TransformAlgorithm::block:
+    case TransformAlgorithm::cluster:
+      return plan.vectors == 1   ? launchBlocks<1>(plan, transform, config)
+             : plan.vectors == 4 ? launchBlocks<4>(plan, transform, config)
+                                 : launchBlocks<8>(plan, transform, config);
+    case TransformAlgorithm::reread:
+      return launch(
+          plan.request.isWhole ? rereadTransformKernel<4, true, Transform> : rereadTransformKernel<4, false, Transform>,
+          config, transform, plan.cluster);
+  }
 }
 
 GPUOPT_DETAIL_END

@@ -10,7 +10,6 @@
 #include <gpuopt/core/input.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/transpose/explain.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/device/transpose/plan.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
