@@ -50,16 +50,16 @@ sanitize:  ## the tests under ASan and UBSan, some also checked for races, all u
 	@scripts/sanitize-threads.sh & threads=$$!; scripts/check_races.py --all $(RACES_SAMPLE); races=$$?; wait $$threads && exit $$races
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
-check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, and check-compilers
+check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, a sample of check-compilers
 	@PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null || { echo "nvcc not found: nothing checked"; exit 2; }
 	@echo "gpuopt: native, compiled and not run"
 	@scripts/install-deps.sh tests examples benchmarks compilers? venv?
 	@scripts/workflow.sh check-native
-	@scripts/check_compilers.py
+	@scripts/check_compilers.py change
 
-check-compilers:  ## compile with every compiler and toolkit of tests/compilers/matrix.txt (they come from PyPI and apt)
+check-compilers:  ## compile with every compiler and toolkit of tests/compilers/matrix.txt (from PyPI and apt); WORDS="change nvcc": some
 	@scripts/install-deps.sh compilers? venv?
-	@scripts/check_compilers.py
+	@scripts/check_compilers.py $(WORDS)
 
 check-packages:  ## create the Conan package (Conan comes from PyPI) and build a consumer against it
 	@scripts/install-deps.sh venv

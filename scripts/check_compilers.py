@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""check_compilers.py [<word>...]: compiles with every configuration of tests/compilers/matrix.txt, or with those whose
-lines hold all of the words. A configuration whose compiler or toolkit is not to be had is said to be not checked.
+"""check_compilers.py [<word>...]: compiles with every configuration of tests/compilers/matrix.txt, or with those that
+have all of the words. A configuration whose compiler or toolkit is not to be had is said to be not checked.
 
     check_compilers.py cuda-12.4 clang++-22
+    check_compilers.py change                    those for each change, as CI does
     check_compilers.py --table                   the table of docs/packaging.md, in Markdown
 
 SPDX-License-Identifier: MIT
@@ -13,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ MATRIX = ROOT / "tests" / "compilers" / "matrix.txt"
 @dataclass
 class Configuration:
     """A line of the matrix."""
+    when: str
     compiler: str
     toolkit: str
     host: str
@@ -153,12 +156,18 @@ def jobs_of(it):
 
 
 def run(job):
-    """What a job says if it fails; else nothing."""
+    """What a job says if it fails, else nothing; and its CPU time."""
+    seconds = 0
     for command in [job.command, [job.runs]] if job.runs else [job.command]:
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode:
-            return f"{job.what}: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return ""
+        with tempfile.TemporaryFile("w+") as said:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            seconds += used.ru_utime + used.ru_stime
+            if status:
+                said.seek(0)
+                return f"{job.what}: {' '.join(map(str, command))}\n{said.read()}", seconds
+    return "", seconds
 
 
 def check(configurations, pool):
@@ -174,9 +183,12 @@ def check(configurations, pool):
             print(f"not checked  {it.name}: {results}", flush=True)
             unchecked += 1
             continue
-        errors = [error for error in (result.result() for result in results) if error]
+        outcomes = [result.result() for result in results]
+        errors = [error for error, _ in outcomes if error]
+        seconds = sum(seconds for _, seconds in outcomes)
         failed += bool(errors)
-        print(f"{'FAILED     ' if errors else 'ok         '}  {it.name}: {len(results)} compilations", flush=True)
+        print(f"{'FAILED     ' if errors else 'ok         '}  {it.name}: {len(results)} compilations, "
+              f"{seconds:.0f} s of CPU time", flush=True)
         for error in errors[:3]:
             command, *said = error.splitlines()
             said = [line for line in said if re.search("error|fatal", line)] or said
@@ -192,14 +204,15 @@ def architectures(numbers):
 
 def table(configurations):
     """The matrix in Markdown, for docs/packaging.md."""
-    yield "| compiler | CUDA | C++ | all headers | kernels of `tests/codegen` | lessons, linked |"
-    yield "|---|---|---|---|---|---|"
+    yield "| compiler | CUDA | C++ | all headers | kernels of `tests/codegen` | lessons, linked | compiled for |"
+    yield "|---|---|---|---|---|---|---|"
     for it in configurations:
         compiler = f"{it.compiler}, host {it.host}" if it.host != "-" else it.compiler
         emulated = it.toolkit == EMULATION
         lists = [architectures(numbers) for numbers in (it.headers, it.kernels, it.programs)]
         checked = ["the emulated device", "", "run"] if emulated else lists
-        cells = [compiler, "none" if emulated else it.toolkit.removeprefix("cuda-"), it.standard, *checked]
+        toolkit = "none" if emulated else it.toolkit.removeprefix("cuda-")
+        cells = [compiler, toolkit, it.standard, *checked, f"each {it.when}"]
         yield re.sub(" +", " ", f"| {' | '.join(cells)} |")
 
 
@@ -208,7 +221,7 @@ def main(words):
     if words == ["--table"]:
         print("\n".join(table(matrix)))
         return 0
-    chosen = [it for it in matrix if all(word in it.name for word in words)]
+    chosen = [it for it in matrix if all(word == it.when or word in it.name for word in words)]
     if not chosen:
         print(f"compilers: no configuration has {' '.join(words)}")
         return 2

@@ -19,9 +19,9 @@ import check_compilers  # noqa: E402
 import toolchains  # noqa: E402
 
 MATRIX = """# A comment.
-nvcc        cuda-13.0  g++-12  17  75,80,90,121  -  90
-clang++-22  cuda-12.4  -       20  90            -  -
-g++-12      emulation  -       23  -             -  -
+change   nvcc        cuda-13.0  g++-12  17  75,80,90,121  -  90
+release  clang++-22  cuda-12.4  -       20  90            -  -
+change   g++-12      emulation  -       23  -             -  -
 """
 
 
@@ -65,8 +65,8 @@ class Compilers(unittest.TestCase):
 
     def test_table(self):
         rows = list(check_compilers.table(self.matrix))
-        self.assertEqual(rows[2], "| nvcc, host g++-12 | 13.0 | 17 | 4 from sm_75 to sm_121 | | sm_90 |")
-        self.assertEqual(rows[4], "| g++-12 | none | 23 | the emulated device | | run |")
+        self.assertEqual(rows[2], "| nvcc, host g++-12 | 13.0 | 17 | 4 from sm_75 to sm_121 | | sm_90 | each change |")
+        self.assertEqual(rows[4], "| g++-12 | none | 23 | the emulated device | | run | each change |")
 
     def test_documentation(self):
         table = "\n".join(check_compilers.table(check_compilers.read_matrix(check_compilers.MATRIX.read_text())))

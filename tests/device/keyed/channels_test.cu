@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
 #include "support/host_test.cuh"
+#include "support/portion.hpp"
 
 #include <gpuopt/device_vector.cuh>
 #include <gpuopt/histogram_channels.cuh>
@@ -34,6 +35,7 @@ std::size_t slotOf(T x, const Axis& axis) {
 template <int CHANNELS, class Count, class T>
 void checkOwn(std::size_t n, const Axes<CHANNELS, T>& axes, std::size_t offset) {
   INFO(CHANNELS << " channels of " << sizeof(T) << " bytes, n = " << n << ", offset " << offset);
+  if (!runsNextCase()) return;
   std::vector<T> samples(n * CHANNELS);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<T>(i * 2654435761u >> 8);
   if (n > 0) samples[0] = static_cast<T>(axes[0].upper);

@@ -6,6 +6,7 @@
 #include "support/histogram_data.cuh"
 #include "support/host_test.cuh"
 #include "support/plain_span.hpp"
+#include "support/portion.hpp"
 
 #include <gpuopt/histogram.cuh>
 
@@ -57,6 +58,7 @@ template <class T, class Count>
 void checkBincount(std::size_t n, std::size_t bins, Distribution distribution, std::size_t offset = 0) {
   INFO("n = " << n << ", " << bins << " bins, distribution " << static_cast<int>(distribution) << ", " << sizeof(T)
               << " and " << sizeof(Count) << " bytes, offset " << offset);
+  if (!runsNextCase()) return;
   std::vector<T> values;
   for (const unsigned number : numbersBelow(n, static_cast<unsigned>(bins + bins / 4 + 2), distribution, 5))
     values.push_back(static_cast<T>(number - 1));
@@ -119,8 +121,9 @@ TEST_CASE("bincount: every distribution and width, one block and several", "[dev
   for (const Distribution distribution : allDistributions)
     for (const std::size_t n : std::vector<std::size_t>{3000, 70001}) {
       checkBincount<std::uint8_t, unsigned>(n, 200, distribution, 3);
-      checkBincount<std::int8_t, std::int64_t>(n, 100, distribution);
       checkBincount<std::uint16_t, int>(n, 5000, distribution, 1);
+      if (n == 3000 && distribution != Distribution::uniform) continue;
+      checkBincount<std::int8_t, std::int64_t>(n, 100, distribution);
       checkBincount<std::int32_t, unsigned long long>(n, 1, distribution);
       checkBincount<std::int64_t, unsigned long long>(n, 4096, distribution, 1);
     }
@@ -135,10 +138,9 @@ TEST_CASE("bincount: bins around the limits of shared memory", "[device]") {
 }
 
 TEST_CASE("bincount: packed counters are emptied before they overflow", "[device]") {
-  for (const Distribution distribution : {Distribution::equal, Distribution::fewOften, Distribution::runs}) {
+  for (const Distribution distribution : {Distribution::equal, Distribution::fewOften, Distribution::runs})
     checkBincount<std::int32_t, unsigned>(600000, 60000, distribution);
-    checkBincount<std::int32_t, unsigned long long>(700000, 60000, distribution);
-  }
+  checkBincount<std::int32_t, unsigned long long>(700000, 60000, Distribution::equal);
 }
 
 TEST_CASE("bincount: packed counters of two and three groups of blocks", "[device]") {
@@ -170,10 +172,9 @@ TEST_CASE("histogram: bytes are counted by their values, which then go to their 
 
 TEST_CASE("bincount: a partition by ranges of bins, and its alternative in global memory", "[device]") {
   const std::size_t bins = 360000, enough = 8 * 11 * 512;
-  for (const Distribution distribution : allDistributions) {
+  for (const Distribution distribution : allDistributions)
     checkBincount<std::int32_t, unsigned>(enough + 40001, bins, distribution, 1);
-    checkBincount<std::uint16_t, int>(enough + 40001, bins, distribution);
-  }
+  checkBincount<std::uint16_t, int>(enough + 40001, bins, Distribution::fewOften);
   checkBincount<std::int64_t, unsigned long long>(enough + 40001, bins, Distribution::uniform);
   checkBincount<std::int32_t, unsigned>(70000, std::size_t{1} << 20, Distribution::uniform);
 }

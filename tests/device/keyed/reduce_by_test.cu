@@ -5,6 +5,7 @@
 #include "support/device_array.cuh"
 #include "support/histogram_data.cuh"
 #include "support/host_test.cuh"
+#include "support/portion.hpp"
 
 #include <gpuopt/histogram.cuh>
 
@@ -55,6 +56,7 @@ bool sameBits(const std::vector<A>& a, const std::vector<A>& b) {
 template <class T, class A, class Op>
 void checkExact(const std::vector<T>& values, const std::vector<int>& keys, std::size_t bins, Op op,
                 std::size_t offset = 0) {
+  if (!runsNextCase()) return;
   const std::size_t n = values.size();
   INFO(sizeof(T) << " to " << sizeof(A) << " bytes, n = " << n << ", " << bins << " bins, offset " << offset);
   const DeviceArray<T> in(values, offset);

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
 #include "support/histogram_data.cuh"
+#include "support/portion.hpp"
 
 #include <gpuopt/histogram.cuh>
 
@@ -29,6 +30,7 @@ std::vector<std::int32_t> runsOf(std::size_t n, std::size_t bins, std::size_t le
 template <class Count>
 void check(const std::vector<std::int32_t>& values, std::size_t bins, std::size_t offset) {
   INFO(values.size() << " values, " << bins << " bins, counts of " << sizeof(Count) << " bytes, offset " << offset);
+  if (!runsNextCase()) return;
   const DeviceArray<std::int32_t> in(values, offset);
   std::vector<Count> expected(bins, 0), before(bins, 3);
   for (const std::int32_t value : values)
@@ -53,7 +55,7 @@ TEST_CASE("bincount: runs of any length, equal elements, few groups of blocks", 
   for (const std::size_t length : {1, 20, 60, 100000000})
     for (const std::size_t bins : {57601, 120000, 300000}) {
       check<unsigned>(runsOf(manyValues, bins, length), bins, 0);
-      check<unsigned long long>(runsOf(manyValues, bins, length), bins, 1);
+      if (length == 20) check<unsigned long long>(runsOf(manyValues, bins, length), bins, 1);
     }
   check<int>(std::vector<std::int32_t>(manyValues, 99999), 300000, 0);
   check<int>(std::vector<std::int32_t>(manyValues, 300000), 300000, 2);  // in no bin
