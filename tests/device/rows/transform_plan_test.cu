@@ -21,7 +21,7 @@ using detail::TransformPlan;
 TransformPlan planned(std::size_t rows, std::size_t cols, bool hasClusters = true, bool isShifted = false,
                       bool areJoined = false) {
   return detail::planTransformRows(
-      {rows, cols, 2, 2, isShifted, cols % 8 == 0 && !isShifted, areJoined, hasClusters, 132}, {});
+      {rows, cols, 2, 2, isShifted, cols % 8 == 0 && !isShifted, false, areJoined, hasClusters, 132}, {});
 }
 
 TransformPlan plannedJoined(std::size_t rows, std::size_t cols) { return planned(rows, cols, true, true, true); }
@@ -30,7 +30,8 @@ TransformPlan plannedJoined(std::size_t rows, std::size_t cols) { return planned
 bool coversRows(const TransformPlan& plan) {
   if (plan.algorithm == TransformAlgorithm::staged)
     return plan.lanes * plan.elements >= plan.request.cols &&
-           plan.blocks * plan.threads / 32 * plan.spanRows >= plan.request.rows;
+           plan.lanes * (plan.elements - detail::stagedSlack) <= plan.request.cols &&
+           plan.spanRows % (32 / plan.lanes) == 0;
   const bool isOfLanes = plan.algorithm == TransformAlgorithm::lanes;
   const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
   const bool holds = plan.algorithm == TransformAlgorithm::reread || rowThreads * plan.vectors >= plan.rowVectors;
@@ -75,16 +76,27 @@ TEST_CASE("Rows that do not begin and end with vectors have ends, but short ones
 TEST_CASE("Short unaligned rows that follow one another are staged", "[rows]") {
   CHECK(plannedJoined(1000000, 133).algorithm == TransformAlgorithm::staged);
   CHECK(plannedJoined(1000000, 40).algorithm == TransformAlgorithm::lanes);
-  CHECK((plannedJoined(1000000, 41).lanes == 16 && plannedJoined(1000000, 80).elements == 5));
-  CHECK((plannedJoined(1000000, 81).elements == 7 && plannedJoined(1000000, 112).lanes == 16));
-  CHECK((plannedJoined(1000000, 113).lanes == 32 && plannedJoined(1000000, 160).elements == 5));
-  CHECK((plannedJoined(1000000, 161).elements == 7 && plannedJoined(1000000, 224).elements == 7));
-  CHECK((plannedJoined(1000000, 225).elements == 11 && plannedJoined(1000000, 352).elements == 11));
+  CHECK((plannedJoined(1000000, 41).lanes == 4 && plannedJoined(1000000, 44).elements == 11));
+  CHECK((plannedJoined(1000000, 45).elements == 14 && plannedJoined(1000000, 57).elements == 17));
+  CHECK((plannedJoined(1000000, 68).lanes == 4 && plannedJoined(1000000, 69).lanes == 8));
+  CHECK((plannedJoined(1000000, 136).lanes == 8 && plannedJoined(1000000, 137).lanes == 16));
+  CHECK((plannedJoined(1000000, 272).lanes == 16 && plannedJoined(1000000, 273).lanes == 32));
+  CHECK((plannedJoined(1000000, 272).spanRows == 16 && plannedJoined(1000000, 273).spanRows == 8));
+  CHECK((plannedJoined(1000000, 352).elements == 11 && plannedJoined(1000000, 352).lanes == 32));
   CHECK(plannedJoined(1000000, 353).algorithm == TransformAlgorithm::lanes);
-  CHECK(detail::planTransformRows({1000000, 128, 2, 2, false, true, true, true, 132}, {}).elements == 0);  // vectors
+  CHECK(detail::planTransformRows({1000000, 128, 2, 2, false, true, false, true, true, 132}, {}).elements == 0);  // vectors
   CHECK(plannedJoined(1000, 133).algorithm == TransformAlgorithm::lanes);  // latency counts
   CHECK(planned(1000000, 133, true, true).algorithm == TransformAlgorithm::lanes);
-  CHECK(detail::planTransformRows({1000000, 133, 4, 4, true, false, true, true, 132}, {}).elements == 0);
+  CHECK(detail::planTransformRows({1000000, 133, 4, 4, true, false, false, true, true, 132}, {}).elements == 0);
+}
+
+TEST_CASE("Warps that keep numbers of columns take several spans", "[rows]") {
+  const auto plannedOf = [](std::size_t rows, bool loadsColumns) {
+    return detail::planTransformRows({rows, 133, 2, 2, true, false, loadsColumns, true, true, 132}, {});
+  };
+  CHECK((plannedOf(1000000, true).blocks == 660 && plannedOf(1000000, true).buffers == 2));
+  CHECK((plannedOf(8000, true).blocks == 125 && plannedOf(8000, true).buffers == 2));
+  CHECK((plannedOf(1000000, false).blocks == 15625 && plannedOf(1000000, false).buffers == 1));
 }
 
 TEST_CASE("L2 fetches 4 MiB ahead of many rows of clusters", "[rows]") {
@@ -126,7 +138,8 @@ bool hasKernel(const TransformPlan& plan) {
       if (!plan.hasEnds) return isOneOf({1, 2});
       return plan.lanes == 16 ? isOneOf({1, 2, 3}) : plan.lanes == 32 && isOneOf({2, 4});
     case TransformAlgorithm::staged:
-      return !r.isWhole && r.areJoined && r.inBytes <= detail::stagedElementBytes;
+      return !r.isWhole && r.areJoined && r.inBytes <= detail::stagedElementBytes && plan.lanes <= 32 &&
+             (plan.elements == 11 || (plan.lanes < 32 && (plan.elements == 14 || plan.elements == 17)));
     case TransformAlgorithm::reread:
       return true;
     default:
@@ -142,7 +155,7 @@ TEST_CASE("There is a kernel for every plan", "[rows]") {
           for (const bool isOther : {false, true}) {
             INFO(rows << " x " << cols << ", " << bytes << " bytes");
             const TransformPlan plan = detail::planTransformRows(
-                {rows, cols, bytes, 4, !isWhole && isOther, isWhole, isOther, isOther, 132}, {});
+                {rows, cols, bytes, 4, !isWhole && isOther, isWhole, isOther, isOther, isOther, 132}, {});
             if (!hasKernel(plan)) FAIL(detail::planInWords(plan));
           }
 }
@@ -153,7 +166,7 @@ TEST_CASE("A plan in words", "[rows]") {
         "lanes, 8 lanes a row, 2 vectors a thread, 6250 blocks of 128 threads: a part of a warp holds a row; reads "
         "25600000 bytes, writes 25600000");
   CHECK(detail::planInWords(plannedJoined(100001, 133)) ==
-        "staged, 32 lanes a row, 5 elements a lane, 8 rows a warp, 3126 blocks of 128 threads: unaligned "
+        "staged, 8 lanes a row, 17 elements a lane, 16 rows at a time, 1563 blocks of 128 threads: unaligned "
         "rows, which a warp copies to shared memory together; reads 26600266 bytes, writes 26600266");
   CHECK(
       detail::planInWords(planned(4, 129280)) ==

@@ -18,21 +18,35 @@ void launchEnds(const TransformPlan& plan, const Transform& transform, const Lau
 }
 
 // Rows that warps stage in shared memory.
+template <int LANES, int ELEMENTS, class Transform>
+void launchStagedKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  launch(stagedTransformKernel<LANES, ELEMENTS, Transform>, config, transform, plan.spanRows, plan.buffers);
+}
+
+template <int LANES, class Transform>
+void launchStagedLanes(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if (plan.elements == 11)
+    launchStagedKernel<LANES, 11>(plan, transform, config);
+  else if (plan.elements == 14)
+    launchStagedKernel<LANES, 14>(plan, transform, config);
+  else
+    launchStagedKernel<LANES, 17>(plan, transform, config);
+}
+
 template <class Transform>
 void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchConfig config) {
   if constexpr (Transform::IS_ONE_TYPE && sizeof(typename Transform::Element) <= stagedElementBytes) {
     const std::size_t span = std::size_t{plan.spanRows} * plan.request.cols * plan.request.inBytes;
-    config.sharedBytes = plan.threads / 32 * stagedBytes(span);
-    if (plan.lanes == 16 && plan.elements == 5)
-      launch(stagedTransformKernel<16, 5, Transform>, config, transform, plan.spanRows);
+    config.sharedBytes = plan.threads / 32 * plan.buffers * stagedBytes(span);
+    const auto byElement = withElementMap(transform);
+    if (plan.lanes == 4)
+      launchStagedLanes<4>(plan, byElement, config);
+    else if (plan.lanes == 8)
+      launchStagedLanes<8>(plan, byElement, config);
     else if (plan.lanes == 16)
-      launch(stagedTransformKernel<16, 7, Transform>, config, transform, plan.spanRows);
-    else if (plan.elements == 5)
-      launch(stagedTransformKernel<32, 5, Transform>, config, transform, plan.spanRows);
-    else if (plan.elements == 7)
-      launch(stagedTransformKernel<32, 7, Transform>, config, transform, plan.spanRows);
+      launchStagedLanes<16>(plan, byElement, config);
     else
-      launch(stagedTransformKernel<32, 11, Transform>, config, transform, plan.spanRows);
+      launchStagedKernel<32, 11>(plan, byElement, config);
   }
 }
 

@@ -31,6 +31,7 @@ struct TransformRequest {
   std::size_t outBytes = 0;
   bool isShifted = false;  // a row may begin between two vectors
   bool isWhole = true;     // rows of both matrices begin and end with vectors
+  bool loadsColumns = false;  // the map loads numbers of columns
   bool areJoined = false;  // rows follow one another, begin alike in both matrices, and are of one type
   bool hasClusters = false;
   std::size_t multiprocessors = 1;
@@ -48,6 +49,7 @@ struct TransformPlan {
   unsigned vectors = 0;        // that a thread keeps of a row
   unsigned elements = 0;       // that a lane keeps of a staged row, at most
   unsigned spanRows = 0;       // that a warp stages together
+  unsigned buffers = 0;        // of spans that a warp has: 2 if it takes several
   unsigned cluster = 1;        // blocks of a row
   unsigned ahead = 0;          // rows from one to that which its cluster lets L2 fetch
   unsigned threads = 0;        // of a block
@@ -96,18 +98,21 @@ class TransformPlanner {
            r.cols >= tuning_.minStagedCols && r.cols <= tuning_.stagedCols;
   }
 
-  // As many lanes a row, and as few elements a lane, as there is a kernel for.
+  // As few lanes a row as there is a kernel for: every step of combining lanes costs as much as two elements.
   void planStaged() {
-    constexpr unsigned KERNELS[][2] = {{32, 11}, {32, 7}, {32, 5}, {16, 7}, {16, 5}};  // lanes, elements
     const TransformRequest& r = plan_.request;
     plan_.algorithm = Algorithm::staged;
     plan_.reason = "unaligned rows, which a warp copies to shared memory together";
     plan_.hasEnds = false;
-    for (const auto& [lanes, elements] : KERNELS)
-      if (r.cols <= lanes * elements) plan_.lanes = lanes, plan_.elements = elements;
-    plan_.spanRows = static_cast<unsigned>(tuning_.spanRows);
+    plan_.lanes = stagedLanes;
+    while (r.cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
+    plan_.elements = stagedElements;
+    while (r.cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
+    plan_.spanRows = static_cast<unsigned>(plan_.lanes == 32 ? tuning_.spanRows / 2 : tuning_.spanRows);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
-    plan_.blocks = ceilDivide(r.rows, std::size_t{plan_.spanRows} * plan_.threads / 32);
+    plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), std::size_t{plan_.threads} / 32);
+    plan_.buffers = r.loadsColumns ? 2 : 1;
+    if (r.loadsColumns) plan_.blocks = smallerOf(plan_.blocks, tuning_.stagedBlocks * r.multiprocessors);
   }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
@@ -194,7 +199,7 @@ inline std::string planInWords(const TransformPlan& plan) {
   const std::string rows =
       plan.lanes > 0 ? message({plan.lanes, " lanes a row"}) : message({plan.cluster, " blocks a row"});
   const bool isStaged = plan.algorithm == TransformAlgorithm::staged;
-  const std::string held = isStaged ? message({plan.elements, " elements a lane, ", plan.spanRows, " rows a warp"})
+  const std::string held = isStaged ? message({plan.elements, " elements a lane, ", plan.spanRows, " rows at a time"})
                                     : message({plan.vectors, " vectors a thread"});
   const std::string ahead = plan.ahead > 0 ? message({", L2 fetches ", plan.ahead, " rows ahead"}) : std::string{};
   return inWords({message({nameOf(plan.algorithm), ", ", rows, ", ", held, ahead}), plan.reason, plan.blocks,

@@ -1,7 +1,7 @@
 /// \file
-/// Short unaligned rows of transformRows that follow one another without gaps: a warp copies some of them to
-/// shared memory as aligned vectors, transforms them there, and copies them back. So no lane shifts vectors into place,
-/// and a lane has the same columns of all rows, whose numbers it keeps in registers.
+/// Unaligned rows of transformRows that follow one another without gaps: a warp copies some of them to shared memory as
+/// aligned vectors, transforms them there, and copies them back. So no lane shifts vectors into place, and a lane has the
+/// same columns of all rows, whose numbers it keeps in registers.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_row.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
+#include <gpuopt/device/rows/transform_tuning.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 
 #include <cstddef>
@@ -68,6 +69,45 @@ class StagedSpan {
   int vectors_;
 };
 
+// The rows of a matrix in spans of `rows`. A warp takes one, or several, of which it has two at a time in shared memory.
+template <class Transform>
+class StagedSpans {
+  using Element = typename Transform::Element;
+
+ public:
+  __device__ StagedSpans(const Transform& transform, unsigned rows, unsigned buffers)
+      : transform_(transform), rows_(rows), cols_(static_cast<unsigned>(transform.cols)) {
+    bufferBytes_ = static_cast<unsigned>(stagedBytes(std::size_t{rows} * cols_ * sizeof(Element)));
+    storage_ = dynamicShared<unsigned char>() + threadIdx.x / 32 * buffers * bufferBytes_;
+  }
+
+  __device__ std::size_t count() const { return (transform_.rows + rows_ - 1) / rows_; }
+  __device__ std::size_t firstRow(std::size_t span) const { return span * rows_; }
+  __device__ unsigned rowsOf(std::size_t span) const {
+    const std::size_t left = transform_.rows - firstRow(span);
+    return left < rows_ ? static_cast<unsigned>(left) : rows_;
+  }
+
+  __device__ StagedSpan<Element> at(std::size_t span, unsigned buffer) const {
+    return {storage_ + buffer * bufferBytes_, transform_.in + firstRow(span) * cols_,
+            static_cast<int>(rowsOf(span) * cols_)};
+  }
+  __device__ void startLoad(std::size_t span, unsigned buffer) const {
+    if (span < count()) at(span, buffer).startLoad(transform_.in + firstRow(span) * cols_);
+    commitAsyncCopies();
+  }
+  __device__ void store(std::size_t span, unsigned buffer) const {
+    at(span, buffer).store(transform_.out + firstRow(span) * cols_);
+  }
+
+ private:
+  const Transform& transform_;
+  unsigned rows_;
+  unsigned cols_;
+  unsigned char* storage_;
+  unsigned bufferBytes_;
+};
+
 // What a map loads for the columns of a lane: nothing unless it asks for that.
 template <class Map, int ELEMENTS, class = void>
 struct LaneOperands {
@@ -93,7 +133,8 @@ struct LaneOperands<Map, ELEMENTS, std::enable_if_t<loadsColumns<Map>>> {
   }
 };
 
-// Transforms rows in shared memory, each by LANES lanes that have up to ELEMENTS elements of it, LANES apart.
+// Transforms rows in shared memory, each by LANES lanes that have up to ELEMENTS elements of it, LANES apart, and
+// stagedSlack less at least: for most elements nothing is to be asked.
 template <int LANES, int ELEMENTS, class Transform>
 class StagedLane {
   using Element = typename Transform::Element;
@@ -108,30 +149,34 @@ class StagedLane {
 
   // All lanes of a warp call, some without a row.
   __device__ void operator()(Element* row, std::size_t index, bool isRow) const {
-    const int own = isRow ? own_ : 0;
-    Value values[ELEMENTS];
+    Value values[ELEMENTS] = {};
+    if (isRow) {
 #pragma unroll
-    for (int e = 0; e < ELEMENTS; ++e)
-      if (e < own) values[e] = static_cast<Value>(row[lane_ + e * LANES]);
+      for (int e = 0; e < ELEMENTS; ++e)
+        if (has(e)) values[e] = static_cast<Value>(row[lane_ + e * LANES]);
+    }
     const auto eachValue = [&](auto use) {
 #pragma unroll
       for (int e = 0; e < ELEMENTS; ++e)
-        if (e < own) use(values[e]);
+        if (has(e)) use(values[e]);
     };
     LaneCombination combination{LANES};
     const auto result = rowResult(transform_.statistic, transform_.cols, eachValue, combination);
+    if (!isRow) return;
     using Map = decltype(transform_.map);
     if constexpr (storesResult<Map, decltype(result)>)
-      if (isRow && lane_ == 0) transform_.map.storeResult(index, result);
+      if (lane_ == 0) transform_.map.storeResult(index, result);
 #pragma unroll
     for (int e = 0; e < ELEMENTS; ++e)
-      if (e < own) {
+      if (has(e)) {
         const int column = lane_ + e * LANES;
         row[column] = static_cast<Element>(operands_.mapped(transform_.map, values[e], result, column, e));
       }
   }
 
  private:
+  __device__ bool has(int e) const { return e < ELEMENTS - static_cast<int>(stagedSlack) || e < own_; }
+
   const Transform& transform_;
   int lane_;
   int own_;

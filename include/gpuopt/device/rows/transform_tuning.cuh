@@ -9,8 +9,12 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// The largest elements whose rows are staged in shared memory.
+// The largest elements whose rows are staged in shared memory. The lanes that take a row, at least, and the elements of
+// a lane, at most: there are kernels for these and for stagedSlack less, twice, and for all powers of two of lanes.
 inline constexpr std::size_t stagedElementBytes = 2;
+inline constexpr unsigned stagedLanes = 4;
+inline constexpr unsigned stagedElements = 17;
+inline constexpr unsigned stagedSlack = 3;
 
 // Vectors are of 16 bytes of the input. Measured on an H100 (2026-11-27), bf16, shares of a copy in the same process:
 // - ends: layer norm of 101; 133; 201 columns 0.39; 0.52; 0.76 with ends, 0.53; 0.38; 0.53 without;
@@ -23,9 +27,10 @@ struct TransformTuning {
   std::size_t warpVectors = 128;                  // up to which a warp takes a row
   std::size_t vectorsWithoutEnds = 16;            // up to which no thread takes the ends of a row, at most twoVectors
   std::size_t twoVectors = 32;                    // up to which a lane keeps 2 vectors, above 4
-  std::size_t minStagedCols = 41;                 // from which warps stage unaligned rows without gaps
+  std::size_t minStagedCols = 41;                 // from which warps stage unaligned rows without gaps, at least 33
   std::size_t stagedCols = 352;                   // up to which they do, at most 352
-  std::size_t spanRows = 8;                       // that a warp stages together
+  std::size_t spanRows = 16;                      // that a warp stages together, half of them if it takes one at a time
+  std::size_t stagedBlocks = 5;                   // of a multiprocessor, whose warps take several spans
   std::size_t halfWarpVectors = 48;               // up to which half a warp takes a row with ends, at most 48
   std::size_t laneThreads = 128;                  // of a block whose warps work alone, at most laneTransformBlock
   std::size_t fourVectors = 2048;                 // up to which a thread of a block keeps 4 vectors, above 8
