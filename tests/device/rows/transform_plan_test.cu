@@ -21,7 +21,7 @@ using detail::TransformPlan;
 TransformPlan planned(std::size_t rows, std::size_t cols, bool hasClusters = true, bool isShifted = false,
                       bool areJoined = false) {
   return detail::planTransformRows(
-      {rows, cols, 2, 2, isShifted, cols % 8 == 0 && !isShifted, false, areJoined, hasClusters, 132}, {});
+      {rows, cols, 2, 2, isShifted, cols % 8 == 0 && !isShifted, areJoined, hasClusters, 132}, {});
 }
 
 TransformPlan plannedJoined(std::size_t rows, std::size_t cols) { return planned(rows, cols, true, true, true); }
@@ -31,7 +31,8 @@ bool coversRows(const TransformPlan& plan) {
   if (plan.algorithm == TransformAlgorithm::staged)
     return plan.lanes * plan.elements >= plan.request.cols &&
            plan.lanes * (plan.elements - detail::stagedSlack) <= plan.request.cols &&
-           plan.spanRows % (32 / plan.lanes) == 0;
+           plan.spanRows % (32 / plan.lanes) == 0 &&
+           plan.blocks * plan.threads / 32 * plan.spanRows >= plan.request.rows;
   const bool isOfLanes = plan.algorithm == TransformAlgorithm::lanes;
   const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
   const bool holds = plan.algorithm == TransformAlgorithm::reread || rowThreads * plan.vectors >= plan.rowVectors;
@@ -84,19 +85,10 @@ TEST_CASE("Short unaligned rows that follow one another are staged", "[rows]") {
   CHECK((plannedJoined(1000000, 272).spanRows == 16 && plannedJoined(1000000, 273).spanRows == 8));
   CHECK((plannedJoined(1000000, 352).elements == 11 && plannedJoined(1000000, 352).lanes == 32));
   CHECK(plannedJoined(1000000, 353).algorithm == TransformAlgorithm::lanes);
-  CHECK(detail::planTransformRows({1000000, 128, 2, 2, false, true, false, true, true, 132}, {}).elements == 0);  // vectors
+  CHECK(detail::planTransformRows({1000000, 128, 2, 2, false, true, true, true, 132}, {}).elements == 0);  // vectors
   CHECK(plannedJoined(1000, 133).algorithm == TransformAlgorithm::lanes);  // latency counts
   CHECK(planned(1000000, 133, true, true).algorithm == TransformAlgorithm::lanes);
-  CHECK(detail::planTransformRows({1000000, 133, 4, 4, true, false, false, true, true, 132}, {}).elements == 0);
-}
-
-TEST_CASE("Warps that keep numbers of columns take several spans", "[rows]") {
-  const auto plannedOf = [](std::size_t rows, bool loadsColumns) {
-    return detail::planTransformRows({rows, 133, 2, 2, true, false, loadsColumns, true, true, 132}, {});
-  };
-  CHECK((plannedOf(1000000, true).blocks == 660 && plannedOf(1000000, true).buffers == 2));
-  CHECK((plannedOf(8000, true).blocks == 125 && plannedOf(8000, true).buffers == 2));
-  CHECK((plannedOf(1000000, false).blocks == 15625 && plannedOf(1000000, false).buffers == 1));
+  CHECK(detail::planTransformRows({1000000, 133, 4, 4, true, false, true, true, 132}, {}).elements == 0);
 }
 
 TEST_CASE("L2 fetches 4 MiB ahead of many rows of clusters", "[rows]") {
@@ -114,6 +106,18 @@ TEST_CASE("Small matrices get a thread for each vector", "[rows]") {
   CHECK(planned(8, 16384).vectors == 1);
   CHECK(planned(4, 129280).cluster == 8);
   CHECK(planned(4, 129280).vectors == 4);
+}
+
+TEST_CASE("Few rows of many vectors get larger clusters, where there are some", "[rows]") {
+  const auto plannedLarge = [](std::size_t rows, std::size_t cols) {
+    return detail::planTransformRows({rows, cols, 2, 2, false, true, false, true, 132, true}, {});
+  };
+  CHECK((plannedLarge(1, 129280).cluster == 16 && plannedLarge(1, 129280).vectors == 2));
+  CHECK((plannedLarge(8, 129280).blocks == 128 && plannedLarge(8, 129280).threads == 512));
+  CHECK(plannedLarge(9, 129280).cluster == 8);
+  CHECK((plannedLarge(1, 32768).cluster == 8 && plannedLarge(1, 32776).cluster == 16));
+  CHECK((plannedLarge(1, 262144).vectors == 4 && plannedLarge(1, 262144).cluster == 16));
+  for (std::size_t cols = 16384; cols < 2000000; cols += 8 * (cols / 50)) CHECK(coversRows(plannedLarge(3, cols)));
 }
 
 TEST_CASE("Every plan covers its rows", "[rows]") {
@@ -142,6 +146,8 @@ bool hasKernel(const TransformPlan& plan) {
              (plan.elements == 11 || (plan.lanes < 32 && (plan.elements == 14 || plan.elements == 17)));
     case TransformAlgorithm::reread:
       return true;
+    case TransformAlgorithm::cluster:
+      return isOneOf({1, 2, 4, 8});
     default:
       return isOneOf({1, 4, 8});
   }
@@ -155,7 +161,7 @@ TEST_CASE("There is a kernel for every plan", "[rows]") {
           for (const bool isOther : {false, true}) {
             INFO(rows << " x " << cols << ", " << bytes << " bytes");
             const TransformPlan plan = detail::planTransformRows(
-                {rows, cols, bytes, 4, !isWhole && isOther, isWhole, isOther, isOther, isOther, 132}, {});
+                {rows, cols, bytes, 4, !isWhole && isOther, isWhole, isOther, isOther, 132}, {});
             if (!hasKernel(plan)) FAIL(detail::planInWords(plan));
           }
 }
@@ -166,7 +172,7 @@ TEST_CASE("A plan in words", "[rows]") {
         "lanes, 8 lanes a row, 2 vectors a thread, 6250 blocks of 128 threads: a part of a warp holds a row; reads "
         "25600000 bytes, writes 25600000");
   CHECK(detail::planInWords(plannedJoined(100001, 133)) ==
-        "staged, 8 lanes a row, 17 elements a lane, 16 rows at a time, 1563 blocks of 128 threads: unaligned "
+        "staged, 8 lanes a row, 17 elements a lane, 16 rows a warp, 1563 blocks of 128 threads: unaligned "
         "rows, which a warp copies to shared memory together; reads 26600266 bytes, writes 26600266");
   CHECK(
       detail::planInWords(planned(4, 129280)) ==

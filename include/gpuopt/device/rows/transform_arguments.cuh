@@ -103,14 +103,9 @@ inline bool areRowsJoined(const NamedView& in, const NamedView& out) {
   return in.rows == 1 || (in.ld == in.cols && out.ld == out.cols);
 }
 
-// What the plan has to know of types.
-struct TransformTypes {
-  bool areOne;        // elements of both matrices are of the same type
-  bool loadsColumns;  // the map loads numbers of columns
-};
-
-inline TransformCall transformCall(const NamedView& in, const NamedView& out, const TransformTypes& types,
-                                   std::size_t partCols, const char* function, const TransformTuning& tuning = {}) {
+// `isOneType`: elements of both matrices are of the same type.
+inline TransformCall transformCall(const NamedView& in, const NamedView& out, bool isOneType, std::size_t partCols,
+                                   const char* function, const TransformTuning& tuning = {}) {
   TransformCall call{};
   if (isEmpty(in)) return call;
   const std::size_t count = 16 / in.elementBytes;
@@ -130,11 +125,12 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, co
                 areAlike,
                 {in.begin(), in.begin() + spanOf(in) * in.elementBytes}};
   const int device = currentDevice();
-  const bool areJoined = types.areOne && areAlike && parts == 1 && areRowsJoined(in, out);
+  const bool areJoined = isOneType && areAlike && parts == 1 && areRowsJoined(in, out);
+  const auto multiprocessors = static_cast<std::size_t>(multiprocessorCount(device));
+  const bool hasClusters = hasClusterCode(computeCapability(device));
   call.plan = planTransformRows(
-      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, call.isWhole,
-       types.loadsColumns, areJoined,
-       hasClusterCode(computeCapability(device)), static_cast<std::size_t>(multiprocessorCount(device))},
+      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, call.isWhole, areJoined,
+       hasClusters, multiprocessors, hasClusters && rows <= multiprocessors / largeCluster && hasLargeClusters(device)},
       tuning);
   return call;
 }
@@ -149,8 +145,7 @@ void transformViews(const char* function, cudaStream_t stream, const MatrixView<
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
     const TransformCall call =
-        transformCall(named(in, "in"), named(out, "out"), {std::is_same_v<Element, Out>, loadsColumns<Map>}, partCols,
-                      function, tuning);
+        transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, tuning);
     if (call.plan.algorithm == TransformAlgorithm::nothing) return;
     launchTransform(call.plan,
                     RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map},
@@ -162,8 +157,8 @@ template <class In, class Out>
 std::string explainTransform(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out) {
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
-    const TransformTypes types{std::is_same_v<std::remove_const_t<In>, Out>, false};
-    return planInWords(transformCall(named(in, "in"), named(out, "out"), types, INT_MAX, function).plan);
+    constexpr bool isOneType = std::is_same_v<std::remove_const_t<In>, Out>;
+    return planInWords(transformCall(named(in, "in"), named(out, "out"), isOneType, INT_MAX, function).plan);
   } else {
     return {};
   }

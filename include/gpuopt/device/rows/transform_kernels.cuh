@@ -18,7 +18,7 @@ GPUOPT_DETAIL_BEGIN
 // The largest blocks of the kernels.
 inline constexpr int laneTransformBlock = 256;
 inline constexpr int stagedTransformBlock = 128;
-inline constexpr int stagedTransformBlocksPerSm = 5;
+inline constexpr int stagedTransformBlocksPerSm = 9;  // of 56 registers a thread
 inline constexpr int blockTransformBlock = 512;
 
 // The vectors of a thread: from `begin` on, `step` apart.
@@ -78,33 +78,33 @@ GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) endsTransformKernel(con
       transform, row, [&](auto use) { own.each(use); }, ends, combination, lane == 0);
 }
 
-// Unaligned rows without gaps, in spans of `spanRows` that warps have in dynamic shared memory: LANES lanes take a row.
-// With one buffer each warp takes one span; with two it takes several, and loads the next one meanwhile.
+// Unaligned rows without gaps: each warp has `spanRows` of them in dynamic shared memory, behind the numbers of
+// columns, and LANES lanes take a row.
 template <int LANES, int ELEMENTS, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(stagedTransformBlock, stagedTransformBlocksPerSm)
-    stagedTransformKernel(const Transform transform, const unsigned spanRows, const unsigned buffers) {
+    stagedTransformKernel(const Transform transform, const unsigned spanRows, const unsigned warpBytes) {
   overlapPreviousKernel();
-  constexpr unsigned GROUPS = 32 / LANES;
-  const StagedSpans<Transform> spans(transform, spanRows, buffers);
-  const auto warps = std::size_t{gridDim.x} * (blockDim.x / 32);
-  std::size_t span = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
-  if (span >= spans.count()) return;
-  spans.startLoad(span, 0);
-  const StagedLane<LANES, ELEMENTS, Transform> lane(transform);
-  for (unsigned buffer = 0; span < spans.count(); span += warps, buffer ^= 1) {
-    spans.startLoad(span + warps, buffer ^ 1);
-    awaitAsyncCopies<1>();
-    __syncwarp();
-    const unsigned rows = spans.rowsOf(span), ofGroup = spanRows / GROUPS;
-    auto* const data = spans.at(span, buffer).data();
-    for (unsigned i = 0; i < ofGroup; ++i) {
-      const unsigned r = threadIdx.x % 32 / LANES * ofGroup + i;
-      lane(data + r * static_cast<unsigned>(transform.cols), spans.firstRow(span) + r, r < rows);
-    }
-    __syncwarp();
-    spans.store(span, buffer);
-    __syncwarp();
-  }
+  using Element = typename Transform::Element;
+  using Operands = StagedOperands<std::decay_t<decltype(transform.map)>>;
+  const unsigned warp = threadIdx.x / 32;
+  const std::size_t firstRow = (blockIdx.x * std::size_t{blockDim.x / 32} + warp) * spanRows;
+  if (firstRow >= transform.rows) return;
+  const auto cols = static_cast<unsigned>(transform.cols);
+  const std::size_t first = firstRow * cols, left = transform.rows - firstRow;
+  const unsigned rows = left < spanRows ? static_cast<unsigned>(left) : spanRows;
+  unsigned char* const storage = dynamicShared<unsigned char>() + warp * warpBytes;
+  const StagedSpan<Element> span(storage + stagedBytes(Operands::BYTES * cols), transform.in + first,
+                                 static_cast<int>(rows * cols));
+  span.startLoad(transform.in + first);
+  const Operands operands(transform.map, storage, transform.cols);
+  const StagedLane<LANES, ELEMENTS, Transform> lane(transform, operands);
+  awaitAsyncCopies();
+  __syncwarp();
+  const unsigned ofGroup = spanRows * LANES / 32, group = threadIdx.x % 32 / LANES;
+  for (unsigned r = group * ofGroup; r < (group + 1) * ofGroup; ++r)
+    lane(span.data() + r * cols, firstRow + r, r < rows);
+  __syncwarp();
+  span.store(transform.out + first);
 }
 
 // Rows that the registers of a block hold: VECTORS vectors a thread.

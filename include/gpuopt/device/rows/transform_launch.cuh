@@ -20,7 +20,8 @@ void launchEnds(const TransformPlan& plan, const Transform& transform, const Lau
 // Rows that warps stage in shared memory.
 template <int LANES, int ELEMENTS, class Transform>
 void launchStagedKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  launch(stagedTransformKernel<LANES, ELEMENTS, Transform>, config, transform, plan.spanRows, plan.buffers);
+  const auto warpBytes = static_cast<unsigned>(config.sharedBytes / (plan.threads / 32));
+  launch(stagedTransformKernel<LANES, ELEMENTS, Transform>, config, transform, plan.spanRows, warpBytes);
 }
 
 template <int LANES, class Transform>
@@ -36,9 +37,10 @@ void launchStagedLanes(const TransformPlan& plan, const Transform& transform, co
 template <class Transform>
 void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchConfig config) {
   if constexpr (Transform::IS_ONE_TYPE && sizeof(typename Transform::Element) <= stagedElementBytes) {
-    const std::size_t span = std::size_t{plan.spanRows} * plan.request.cols * plan.request.inBytes;
-    config.sharedBytes = plan.threads / 32 * plan.buffers * stagedBytes(span);
     const auto byElement = withElementMap(transform);
+    using Operands = StagedOperands<std::decay_t<decltype(byElement.map)>>;
+    const std::size_t cols = plan.request.cols, span = plan.spanRows * cols * plan.request.inBytes;
+    config.sharedBytes = plan.threads / 32 * (stagedBytes(Operands::BYTES * cols) + stagedBytes(span));
     if (plan.lanes == 4)
       launchStagedLanes<4>(plan, byElement, config);
     else if (plan.lanes == 8)
@@ -59,12 +61,11 @@ void launchHeld(const TransformPlan& plan, const Transform& transform, const Lau
   if constexpr (VECTORS <= 2 || (VECTORS == 4 && WHOLE))
     if (plan.algorithm == TransformAlgorithm::lanes)
       return launch(laneTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.lanes);
-  if constexpr (VECTORS != 2 && VECTORS != 3) {
+  if constexpr (VECTORS != 2 && VECTORS != 3)
     if (plan.algorithm == TransformAlgorithm::block)
-      launch(blockTransformKernel<VECTORS, WHOLE, Transform>, config, transform);
-    else
-      launch(clusterTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.cluster, plan.ahead);
-  }
+      return launch(blockTransformKernel<VECTORS, WHOLE, Transform>, config, transform);
+  if constexpr (VECTORS != 3)
+    launch(clusterTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.cluster, plan.ahead);
 }
 
 template <bool WHOLE, class Transform>

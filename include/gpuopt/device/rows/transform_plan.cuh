@@ -31,10 +31,10 @@ struct TransformRequest {
   std::size_t outBytes = 0;
   bool isShifted = false;  // a row may begin between two vectors
   bool isWhole = true;     // rows of both matrices begin and end with vectors
-  bool loadsColumns = false;  // the map loads numbers of columns
   bool areJoined = false;  // rows follow one another, begin alike in both matrices, and are of one type
   bool hasClusters = false;
   std::size_t multiprocessors = 1;
+  bool hasLargeClusters = false;  // of largeCluster blocks
 };
 template <>
 inline constexpr bool isPlan<TransformRequest> = true;
@@ -49,7 +49,6 @@ struct TransformPlan {
   unsigned vectors = 0;        // that a thread keeps of a row
   unsigned elements = 0;       // that a lane keeps of a staged row, at most
   unsigned spanRows = 0;       // that a warp stages together
-  unsigned buffers = 0;        // of spans that a warp has: 2 if it takes several
   unsigned cluster = 1;        // blocks of a row
   unsigned ahead = 0;          // rows from one to that which its cluster lets L2 fetch
   unsigned threads = 0;        // of a block
@@ -111,8 +110,6 @@ class TransformPlanner {
     plan_.spanRows = static_cast<unsigned>(plan_.lanes == 32 ? tuning_.spanRows / 2 : tuning_.spanRows);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
     plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), std::size_t{plan_.threads} / 32);
-    plan_.buffers = r.loadsColumns ? 2 : 1;
-    if (r.loadsColumns) plan_.blocks = smallerOf(plan_.blocks, tuning_.stagedBlocks * r.multiprocessors);
   }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
@@ -159,10 +156,17 @@ class TransformPlanner {
 
   void chooseCluster(bool areFew) {
     const std::size_t needed = ceilDivide(plan_.rowVectors, tuning_.blockThreads * plan_.vectors);
-    const std::size_t blocks = areFew ? tuning_.clusterBlocks : powerOfTwoFrom(needed);
-    plan_.cluster = static_cast<unsigned>(smallerOf(blocks, tuning_.clusterBlocks));
-    for (const unsigned vectors : {4u, 1u})
+    const std::size_t most = takesLargeCluster() ? std::size_t{largeCluster} : tuning_.clusterBlocks;
+    plan_.cluster = static_cast<unsigned>(smallerOf(areFew ? most : powerOfTwoFrom(needed), most));
+    for (const unsigned vectors : {4u, 2u, 1u})
       if (areFew && plan_.rowVectors <= plan_.cluster * tuning_.blockThreads * vectors) plan_.vectors = vectors;
+  }
+
+  // Where threads of smaller clusters would keep several vectors, and all blocks find room at once.
+  bool takesLargeCluster() const {
+    const TransformRequest& r = plan_.request;
+    return r.hasLargeClusters && plan_.rowVectors > tuning_.clusterBlocks * tuning_.blockThreads &&
+           r.rows <= r.multiprocessors / largeCluster;
   }
 
   void planReread(std::size_t threads) {
@@ -199,7 +203,7 @@ inline std::string planInWords(const TransformPlan& plan) {
   const std::string rows =
       plan.lanes > 0 ? message({plan.lanes, " lanes a row"}) : message({plan.cluster, " blocks a row"});
   const bool isStaged = plan.algorithm == TransformAlgorithm::staged;
-  const std::string held = isStaged ? message({plan.elements, " elements a lane, ", plan.spanRows, " rows at a time"})
+  const std::string held = isStaged ? message({plan.elements, " elements a lane, ", plan.spanRows, " rows a warp"})
                                     : message({plan.vectors, " vectors a thread"});
   const std::string ahead = plan.ahead > 0 ? message({", L2 fetches ", plan.ahead, " rows ahead"}) : std::string{};
   return inWords({message({nameOf(plan.algorithm), ", ", rows, ", ", held, ahead}), plan.reason, plan.blocks,

@@ -16,6 +16,9 @@ inline constexpr unsigned stagedLanes = 4;
 inline constexpr unsigned stagedElements = 17;
 inline constexpr unsigned stagedSlack = 3;
 
+// Blocks of the largest clusters, which not every GPU with clusters runs.
+inline constexpr unsigned largeCluster = 16;
+
 // Vectors are of 16 bytes of the input. Measured on an H100 (2026-11-27), bf16, shares of a copy in the same process:
 // - ends: layer norm of 101; 133; 201 columns 0.39; 0.52; 0.76 with ends, 0.53; 0.38; 0.53 without;
 // - half a warp a row with ends (2026-11-28): layer norm of 133; 201; 333 columns 0.80; 0.82; 0.92, with a whole one
@@ -30,7 +33,6 @@ struct TransformTuning {
   std::size_t minStagedCols = 41;                 // from which warps stage unaligned rows without gaps, at least 33
   std::size_t stagedCols = 352;                   // up to which they do, at most 352
   std::size_t spanRows = 16;                      // that a warp stages together, half of them if it takes one at a time
-  std::size_t stagedBlocks = 5;                   // of a multiprocessor, whose warps take several spans
   std::size_t halfWarpVectors = 48;               // up to which half a warp takes a row with ends, at most 48
   std::size_t laneThreads = 128;                  // of a block whose warps work alone, at most laneTransformBlock
   std::size_t fourVectors = 2048;                 // up to which a thread of a block keeps 4 vectors, above 8
