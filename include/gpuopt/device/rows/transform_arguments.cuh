@@ -144,8 +144,10 @@ void transformViews(const char* function, cudaStream_t stream, const MatrixView<
   using Element = std::remove_const_t<In>;
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
+    TransformTuning own = tuning;
+    if constexpr (loadsColumns<Map>) own.stagedCols = smallerOf(own.stagedCols, own.stagedNumbersCols);
     const TransformCall call =
-        transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, tuning);
+        transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, own);
     if (call.plan.algorithm == TransformAlgorithm::nothing) return;
     launchTransform(call.plan,
                     RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map},
