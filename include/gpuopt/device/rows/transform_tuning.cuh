@@ -24,8 +24,8 @@ inline constexpr unsigned largeCluster = 16;
 // - half a warp a row with ends (2026-11-28): layer norm of 133; 201; 333 columns 0.80; 0.82; 0.92, with a whole one
 //   0.51; 0.75; 0.79. A quarter, with two vectors a lane: 133 columns 0.85, but softmax 0.85, not 0.94.
 // - rows staged in shared memory (H200, 2026-11-28): softmax of 41; 71; 101; 133; 201 columns 0.89; 0.91; 0.99; 0.99;
-//   0.98, by 16 or 32 lanes a row and 8 rows a warp 0.45; 0.71; 0.74; 0.76; 0.86. Layer norm of 41; 71; 101; 133 columns
-//   0.79; 0.80; 0.82; 0.85, before 0.40; 0.62; 0.63; 0.70; of 201; 333 columns 0.60; 0.69, before 0.82; 0.84.
+//   0.98, by 16 or 32 lanes a row and 8 rows a warp 0.45; 0.71; 0.74; 0.76; 0.86. Layer norm of 41; 71; 101; 133
+//   columns 0.79; 0.80; 0.82; 0.85, before 0.40; 0.62; 0.63; 0.70; of 201; 333 columns 0.60; 0.69, before 0.82; 0.84.
 // - ahead: layer norm of 129280 columns 0.94; 0.99; 1.00; 1.01; 0.91 with 0; 2; 4; 6; 13 MiB.
 struct TransformTuning {
   std::size_t warpVectors = 128;                  // up to which a warp takes a row
