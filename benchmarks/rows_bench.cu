@@ -178,8 +178,10 @@ class Bench {
         mode);
   }
 
-  void combine(std::size_t rowBytes, const Goal& goal) {
-    const std::size_t n = bytes_ / rowBytes / COMBINED, total = n * COMBINED, cols = rowBytes / 2;
+  void combine(const char* group, std::size_t rowBytes, const Goal& goal, std::size_t bytes = 0,
+               Mode mode = Mode::coldWrite) {
+    const std::size_t n = (bytes == 0 ? bytes_ : bytes) / rowBytes / COMBINED, total = n * COMBINED;
+    const std::size_t cols = rowBytes / sizeof(__nv_bfloat16);
     const Shuffled indices(total);
     const DeviceMemory weights(total * sizeof(float));
     check(cudaMemcpyAsync(weights.as<void>(), buffers_.in<void>(), total * sizeof(float), cudaMemcpyDeviceToDevice,
@@ -194,10 +196,10 @@ class Bench {
     };
     const auto direct = [=] { launchThreads(combineElements, n * cols, stream, rows); };
     const std::size_t moved = (total + n) * rowBytes;
-    run("combine", rowBytes, n, moved + total * 8, moved / 2, goal,
+    run(group, rowBytes, n, moved + total * 8, moved / 2, goal,
         {buffers_.candidate("gpuopt", false, ours, n * cols, AreCombined{rows}),
          buffers_.candidate("direct", true, direct, n * cols, AreCombined{rows})},
-        Mode::coldWrite);
+        mode);
   }
 
   template <class T, gpuopt::RowAddition ADDITION>
@@ -287,10 +289,13 @@ void measureOdd(Bench& bench) {
 }
 
 void measureCombine(Bench& bench) {
-  bench.combine(256, atLeast(0.85));
-  bench.combine(2000, Goal{});
-  bench.combine(2048, atLeast(0.93));
-  bench.combine(14336, atLeast(0.93));
+  bench.combine("combine", 256, atLeast(0.85));
+  bench.combine("combine", 2000, Goal{});
+  bench.combine("combine", 2048, atLeast(0.93));
+  bench.combine("combine", 14336, atLeast(0.93));
+  for (const std::size_t rowBytes : {256u, 2048u, 14336u})
+    for (const std::size_t bytes : {128 * KiB, 512 * KiB})
+      bench.combine("small combine", rowBytes, atMostOver(1), bytes, Mode::graph);
 }
 
 void measureAdd(Bench& bench) {
@@ -302,8 +307,8 @@ void measureAdd(Bench& bench) {
     bench.add<float, ATOMIC>("atomic float", rowBytes, atLeast(0.80));
   }
   for (const std::size_t bytes : {64 * KiB, 1024 * KiB}) {
-    bench.add<float, EXACT>("small add", 256, Goal{}, bytes, Mode::graph);
-    bench.add<float, ATOMIC>("small atomic", 256, Goal{}, bytes, Mode::graph);
+    bench.add<float, EXACT>("small add", 256, atMostOver(1), bytes, Mode::graph);
+    bench.add<float, ATOMIC>("small atomic", 256, atMostOver(1), bytes, Mode::graph);
   }
   // Each row once, and lists of thousands.
   bench.add<float, EXACT>("add single", 256, Goal{}, 512 * 1024 * KiB, Mode::coldWrite, 1);
@@ -313,8 +318,8 @@ void measureAdd(Bench& bench) {
 
 void measureSmall(Bench& bench) {
   for (const std::size_t bytes : {64 * KiB, 256 * KiB, 1024 * KiB}) {
-    bench.move<std::uint32_t>("small gather", false, 256, Goal{}, bytes, Mode::graph);
-    bench.move<std::uint32_t>("small scatter", true, 256, Goal{}, bytes, Mode::graph);
+    bench.move<std::uint32_t>("small gather", false, 256, atMostOver(1), bytes, Mode::graph);
+    bench.move<std::uint32_t>("small scatter", true, 256, atMostOver(1), bytes, Mode::graph);
   }
 }
 

@@ -101,11 +101,7 @@ class Bench {
   // At most a microsecond more than a copy.
   template <Norm NORM>
   void small(std::size_t rows, std::size_t cols) {
-    Goal goal;
-    goal.figure = 1;
-    goal.isUpperBound = true;
-    goal.of = [](const CaseTimes& times) { return times.candidates.front() - times.copy; };
-    run(caseOf<NORM>(rows, cols, goal, Mode::graph));
+    run(caseOf<NORM>(rows, cols, atMostOver(1), Mode::graph));
   }
 
   void quantize(std::size_t rows, std::size_t cols, bool inBlocks) {

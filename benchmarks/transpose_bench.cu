@@ -354,10 +354,7 @@ void measureLarge(Bench& bench) {
 }
 
 void measureSmall(Bench& bench) {
-  Goal goal;
-  goal.figure = 0.2;
-  goal.isUpperBound = true;
-  goal.of = [](const CaseTimes& times) { return times.candidates[0] - times.copy; };
+  const Goal goal = atMostOver(0.2);
   Goal unaligned = goal;
   unaligned.figure = 0;
   bench.forWords([&](auto type) {

@@ -42,6 +42,15 @@ inline Goal atLeast(double share) {
   return goal;
 }
 
+/// At most so many microseconds more than the fastest reference.
+inline Goal atMostOver(double microseconds) {
+  Goal goal;
+  goal.figure = microseconds;
+  goal.isUpperBound = true;
+  goal.of = [](const CaseTimes& times) { return times.candidates.front() - times.copy; };
+  return goal;
+}
+
 /// Several ways to do the same work. The first is gpuopt's.
 struct GoalCase {
   std::string group;

@@ -60,6 +60,12 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* gridSize, int* b
 }
 
 template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* clusterSize, Kernel*, const cudaLaunchConfig_t*) {
+  *clusterSize = 1;
+  return cudaSuccess;
+}
+
+template <class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* gridSize, int* blockSize, Kernel* kernel,
                                                std::size_t dynamicBytes = 0, int limit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMem(

@@ -23,6 +23,7 @@ GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr int clustersSince = 90;
+inline constexpr unsigned portableCluster = 8;  // blocks that a cluster may have wherever there are clusters
 
 // Whether the code that a device runs was compiled for clusters: its own, or that of the newest architecture before it.
 inline bool hasClusterCode([[maybe_unused]] int capability) {
@@ -90,6 +91,8 @@ GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel
     if (capability < clustersSince)
       throwBadLaunch(kernel, {"cluster (", config.cluster, ") needs compute capability 9.0; the device has ",
                               capability / 10, ".", capability % 10});
+    if (config.cluster > portableCluster)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute");
     cudaLaunchAttribute& attribute = native.attributes[count++];
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {config.cluster, 1, 1};

@@ -30,6 +30,8 @@ TransformPlan plannedJoined(std::size_t rows, std::size_t cols) { return planned
 bool coversRows(const TransformPlan& plan) {
   if (plan.algorithm == TransformAlgorithm::staged)
     return plan.lanes * plan.elements >= plan.request.cols &&
+           plan.lanes * (plan.elements - detail::stagedSlack) <= plan.request.cols &&
+           plan.spanRows % (32 / plan.lanes) == 0 &&
            plan.blocks * plan.threads / 32 * plan.spanRows >= plan.request.rows;
   const bool isOfLanes = plan.algorithm == TransformAlgorithm::lanes;
   const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
@@ -75,11 +77,13 @@ TEST_CASE("Rows that do not begin and end with vectors have ends, but short ones
 TEST_CASE("Short unaligned rows that follow one another are staged", "[rows]") {
   CHECK(plannedJoined(1000000, 133).algorithm == TransformAlgorithm::staged);
   CHECK(plannedJoined(1000000, 40).algorithm == TransformAlgorithm::lanes);
-  CHECK((plannedJoined(1000000, 41).lanes == 16 && plannedJoined(1000000, 80).elements == 5));
-  CHECK((plannedJoined(1000000, 81).elements == 7 && plannedJoined(1000000, 112).lanes == 16));
-  CHECK((plannedJoined(1000000, 113).lanes == 32 && plannedJoined(1000000, 160).elements == 5));
-  CHECK((plannedJoined(1000000, 161).elements == 7 && plannedJoined(1000000, 224).elements == 7));
-  CHECK((plannedJoined(1000000, 225).elements == 11 && plannedJoined(1000000, 352).elements == 11));
+  CHECK((plannedJoined(1000000, 41).lanes == 4 && plannedJoined(1000000, 44).elements == 11));
+  CHECK((plannedJoined(1000000, 45).elements == 14 && plannedJoined(1000000, 57).elements == 17));
+  CHECK((plannedJoined(1000000, 68).lanes == 4 && plannedJoined(1000000, 69).lanes == 8));
+  CHECK((plannedJoined(1000000, 136).lanes == 8 && plannedJoined(1000000, 137).lanes == 16));
+  CHECK((plannedJoined(1000000, 272).lanes == 16 && plannedJoined(1000000, 273).lanes == 32));
+  CHECK((plannedJoined(1000000, 272).spanRows == 16 && plannedJoined(1000000, 273).spanRows == 8));
+  CHECK((plannedJoined(1000000, 352).elements == 11 && plannedJoined(1000000, 352).lanes == 32));
   CHECK(plannedJoined(1000000, 353).algorithm == TransformAlgorithm::lanes);
   CHECK(detail::planTransformRows({1000000, 128, 2, 2, false, true, true, true, 132}, {}).elements == 0);  // vectors
   CHECK(plannedJoined(1000, 133).algorithm == TransformAlgorithm::lanes);  // latency counts
@@ -104,6 +108,18 @@ TEST_CASE("Small matrices get a thread for each vector", "[rows]") {
   CHECK(planned(4, 129280).vectors == 4);
 }
 
+TEST_CASE("Few rows of many vectors get larger clusters, where there are some", "[rows]") {
+  const auto plannedLarge = [](std::size_t rows, std::size_t cols) {
+    return detail::planTransformRows({rows, cols, 2, 2, false, true, false, true, 132, true}, {});
+  };
+  CHECK((plannedLarge(1, 129280).cluster == 16 && plannedLarge(1, 129280).vectors == 2));
+  CHECK((plannedLarge(8, 129280).blocks == 128 && plannedLarge(8, 129280).threads == 512));
+  CHECK(plannedLarge(9, 129280).cluster == 8);
+  CHECK((plannedLarge(1, 32768).cluster == 8 && plannedLarge(1, 32776).cluster == 16));
+  CHECK((plannedLarge(1, 262144).vectors == 4 && plannedLarge(1, 262144).cluster == 16));
+  for (std::size_t cols = 16384; cols < 2000000; cols += 8 * (cols / 50)) CHECK(coversRows(plannedLarge(3, cols)));
+}
+
 TEST_CASE("Every plan covers its rows", "[rows]") {
   for (const std::size_t rows : {1u, 7u, 66u, 67u, 1000u, 100000u})
     for (std::size_t cols = 1; cols < 2000000; cols += cols / 3 + 1)
@@ -126,9 +142,12 @@ bool hasKernel(const TransformPlan& plan) {
       if (!plan.hasEnds) return isOneOf({1, 2});
       return plan.lanes == 16 ? isOneOf({1, 2, 3}) : plan.lanes == 32 && isOneOf({2, 4});
     case TransformAlgorithm::staged:
-      return !r.isWhole && r.areJoined && r.inBytes <= detail::stagedElementBytes;
+      return !r.isWhole && r.areJoined && r.inBytes <= detail::stagedElementBytes && plan.lanes <= 32 &&
+             (plan.elements == 11 || (plan.lanes < 32 && (plan.elements == 14 || plan.elements == 17)));
     case TransformAlgorithm::reread:
       return true;
+    case TransformAlgorithm::cluster:
+      return isOneOf({1, 2, 4, 8});
     default:
       return isOneOf({1, 4, 8});
   }
@@ -153,7 +172,7 @@ TEST_CASE("A plan in words", "[rows]") {
         "lanes, 8 lanes a row, 2 vectors a thread, 6250 blocks of 128 threads: a part of a warp holds a row; reads "
         "25600000 bytes, writes 25600000");
   CHECK(detail::planInWords(plannedJoined(100001, 133)) ==
-        "staged, 32 lanes a row, 5 elements a lane, 8 rows a warp, 3126 blocks of 128 threads: unaligned "
+        "staged, 8 lanes a row, 17 elements a lane, 16 rows a warp, 1563 blocks of 128 threads: unaligned "
         "rows, which a warp copies to shared memory together; reads 26600266 bytes, writes 26600266");
   CHECK(
       detail::planInWords(planned(4, 129280)) ==

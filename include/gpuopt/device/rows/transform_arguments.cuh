@@ -127,9 +127,11 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
                 {in.begin(), in.begin() + spanOf(in) * in.elementBytes}};
   const int device = currentDevice();
   const bool areJoined = isOneType && areAlike && parts == 1 && areRowsJoined(in, out);
+  const auto multiprocessors = static_cast<std::size_t>(multiprocessorCount(device));
+  const bool hasClusters = hasClusterCode(computeCapability(device));
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
-       hasClusterCode(computeCapability(device)), static_cast<std::size_t>(multiprocessorCount(device))},
+       hasClusters, multiprocessors, hasClusters && rows <= multiprocessors / largeCluster && hasLargeClusters(device)},
       tuning);
   return call;
 }
@@ -143,8 +145,10 @@ void transformViews(const char* function, cudaStream_t stream, const MatrixView<
   using Element = std::remove_const_t<In>;
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
+    TransformTuning own = tuning;
+    if constexpr (loadsColumns<Map>) own.stagedCols = smallerOf(own.stagedCols, own.stagedNumbersCols);
     const TransformCall call =
-        transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, tuning);
+        transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, own);
     launchTransform(call.plan,
                     RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map}, stream,
                     function);

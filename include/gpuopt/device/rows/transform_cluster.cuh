@@ -6,8 +6,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/registry.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
+#include <gpuopt/device/rows/transform_tuning.cuh>
 #include <gpuopt/grid/cluster.cuh>
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/error.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +79,26 @@ struct ClusterArrivals {
   }
 #endif
 };
+
+GPUOPT_KERNEL void __launch_bounds__(512) largeClusterKernel() {}
+
+// Whether clusters of largeCluster blocks run on a device: that many multiprocessors have to be side by side.
+inline bool hasLargeClusters(int device) {
+  static auto& known = *new Registry<int, int>;  // destructors of static objects may still launch
+  const int blocks = known.get(device, [] {
+    const RelaxedCapture relaxed;  // lazy loading of the kernel may allocate
+    const auto kernel = reinterpret_cast<const void*>(largeClusterKernel);
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(largeCluster);
+    config.blockDim = dim3(512);
+    int largest = 0;
+    cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (code == cudaSuccess) code = cudaOccupancyMaxPotentialClusterSize(&largest, kernel, &config);
+    forgetError(code);
+    return code == cudaSuccess ? largest : 0;
+  });
+  return blocks >= static_cast<int>(largeCluster);
+}
 
 // Lets the other blocks of the cluster know that this one has created its barriers.
 __device__ inline void announceBarriers() {

@@ -234,6 +234,10 @@ struct NormMap {
   ColumnNumbers<Gamma, ALIGNED> gamma;
   ColumnNumbers<Beta, ALIGNED> beta;
 
+  NormMap<Value, Gamma, Beta, SHIFTS, false> ofElements() const {
+    return {{gamma.data, gamma.cols}, {beta.data, beta.cols}};
+  }
+
   template <class Result>
   __device__ Value operator()(Value x, const Result& result, int column) const {
     return (*this)(x, result, NormOperands<Value, 1>{{gamma.at(column, Value{1})}, {beta.at(column, Value{0})}}, 0);

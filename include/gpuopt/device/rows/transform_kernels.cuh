@@ -18,6 +18,7 @@ GPUOPT_DETAIL_BEGIN
 // The largest blocks of the kernels.
 inline constexpr int laneTransformBlock = 256;
 inline constexpr int stagedTransformBlock = 128;
+inline constexpr int stagedTransformBlocksPerSm = 9;  // of 56 registers a thread
 inline constexpr int blockTransformBlock = 512;
 
 // The vectors of a thread: from `begin` on, `step` apart.
@@ -77,29 +78,31 @@ GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) endsTransformKernel(con
       transform, row, [&](auto use) { own.each(use); }, ends, combination, lane == 0);
 }
 
-// Short unaligned rows without gaps: each warp has `spanRows` of them in dynamic shared memory, and LANES
-// lanes take a row.
+// Unaligned rows without gaps: each warp has `spanRows` of them in dynamic shared memory, behind the numbers of
+// columns, and LANES lanes take a row.
 template <int LANES, int ELEMENTS, class Transform>
-GPUOPT_KERNEL void __launch_bounds__(stagedTransformBlock)
-    stagedTransformKernel(const Transform transform, const unsigned spanRows) {
+GPUOPT_KERNEL void __launch_bounds__(stagedTransformBlock, stagedTransformBlocksPerSm)
+    stagedTransformKernel(const Transform transform, const unsigned spanRows, const unsigned warpBytes) {
   overlapPreviousKernel();
-  const unsigned warpOfBlock = threadIdx.x / 32;
-  const std::size_t firstRow = (blockIdx.x * std::size_t{blockDim.x / 32} + warpOfBlock) * spanRows;
+  using Element = typename Transform::Element;
+  using Operands = StagedOperands<std::decay_t<decltype(transform.map)>>;
+  const unsigned warp = threadIdx.x / 32;
+  const std::size_t firstRow = (blockIdx.x * std::size_t{blockDim.x / 32} + warp) * spanRows;
   if (firstRow >= transform.rows) return;
   const auto cols = static_cast<unsigned>(transform.cols);
   const std::size_t first = firstRow * cols, left = transform.rows - firstRow;
   const unsigned rows = left < spanRows ? static_cast<unsigned>(left) : spanRows;
-  const std::size_t bytes = stagedBytes(std::size_t{spanRows} * cols * sizeof(typename Transform::Element));
-  const StagedSpan<typename Transform::Element> span(dynamicShared<unsigned char>() + warpOfBlock * bytes,
-                                                     transform.in + first, static_cast<int>(rows * cols));
+  unsigned char* const storage = dynamicShared<unsigned char>() + warp * warpBytes;
+  const StagedSpan<Element> span(storage + stagedBytes(Operands::BYTES * cols), transform.in + first,
+                                 static_cast<int>(rows * cols));
   span.startLoad(transform.in + first);
-  const StagedLane<LANES, ELEMENTS, Transform> lane(transform);
+  const Operands operands(transform.map, storage, transform.cols);
+  const StagedLane<LANES, ELEMENTS, Transform> lane(transform, operands);
   awaitAsyncCopies();
   __syncwarp();
-  for (unsigned before = 0; before < rows; before += 32 / LANES) {
-    const unsigned r = before + threadIdx.x % 32 / LANES;
+  const unsigned ofGroup = spanRows * LANES / 32, group = threadIdx.x % 32 / LANES;
+  for (unsigned r = group * ofGroup; r < (group + 1) * ofGroup; ++r)
     lane(span.data() + r * cols, firstRow + r, r < rows);
-  }
   __syncwarp();
   span.store(transform.out + first);
 }

@@ -23,21 +23,37 @@ void launchLanes(const TransformPlan& plan, const Transform& transform, const La
 }
 
 // Rows that warps stage in shared memory.
+template <int LANES, int ELEMENTS, class Transform>
+void launchStagedKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  const auto warpBytes = static_cast<unsigned>(config.sharedBytes / (plan.threads / 32));
+  launch(stagedTransformKernel<LANES, ELEMENTS, Transform>, config, transform, plan.spanRows, warpBytes);
+}
+
+template <int LANES, class Transform>
+void launchStagedLanes(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if (plan.elements == 11)
+    launchStagedKernel<LANES, 11>(plan, transform, config);
+  else if (plan.elements == 14)
+    launchStagedKernel<LANES, 14>(plan, transform, config);
+  else
+    launchStagedKernel<LANES, 17>(plan, transform, config);
+}
+
 template <class Transform>
 void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchConfig config) {
   if constexpr (Transform::IS_ONE_TYPE && sizeof(typename Transform::Element) <= stagedElementBytes) {
-    const std::size_t span = std::size_t{plan.spanRows} * plan.request.cols * plan.request.inBytes;
-    config.sharedBytes = plan.threads / 32 * stagedBytes(span);
-    if (plan.lanes == 16 && plan.elements == 5)
-      launch(stagedTransformKernel<16, 5, Transform>, config, transform, plan.spanRows);
+    const auto byElement = withElementMap(transform);
+    using Operands = StagedOperands<std::decay_t<decltype(byElement.map)>>;
+    const std::size_t cols = plan.request.cols, span = plan.spanRows * cols * plan.request.inBytes;
+    config.sharedBytes = plan.threads / 32 * (stagedBytes(Operands::BYTES * cols) + stagedBytes(span));
+    if (plan.lanes == 4)
+      launchStagedLanes<4>(plan, byElement, config);
+    else if (plan.lanes == 8)
+      launchStagedLanes<8>(plan, byElement, config);
     else if (plan.lanes == 16)
-      launch(stagedTransformKernel<16, 7, Transform>, config, transform, plan.spanRows);
-    else if (plan.elements == 5)
-      launch(stagedTransformKernel<32, 5, Transform>, config, transform, plan.spanRows);
-    else if (plan.elements == 7)
-      launch(stagedTransformKernel<32, 7, Transform>, config, transform, plan.spanRows);
+      launchStagedLanes<16>(plan, byElement, config);
     else
-      launch(stagedTransformKernel<32, 11, Transform>, config, transform, plan.spanRows);
+      launchStagedKernel<32, 11>(plan, byElement, config);
   }
 }
 
@@ -45,13 +61,13 @@ void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchC
 template <int VECTORS, class Transform>
 void launchBlocks(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
   const bool isWhole = plan.request.isWhole;
-  if (plan.algorithm == TransformAlgorithm::block)
-    launch(isWhole ? blockTransformKernel<VECTORS, true, Transform> : blockTransformKernel<VECTORS, false, Transform>,
-           config, transform);
-  else
-    launch(
-        isWhole ? clusterTransformKernel<VECTORS, true, Transform> : clusterTransformKernel<VECTORS, false, Transform>,
-        config, transform, plan.cluster, plan.ahead);
+  if constexpr (VECTORS != 2)
+    if (plan.algorithm == TransformAlgorithm::block)
+      return launch(
+          isWhole ? blockTransformKernel<VECTORS, true, Transform> : blockTransformKernel<VECTORS, false, Transform>,
+          config, transform);
+  launch(isWhole ? clusterTransformKernel<VECTORS, true, Transform> : clusterTransformKernel<VECTORS, false, Transform>,
+         config, transform, plan.cluster, plan.ahead);
 }
 
 // The numbers of vectors are those that the plan chooses.
@@ -72,6 +88,7 @@ void launchTransform(const TransformPlan& plan, const Transform& transform, cuda
     case TransformAlgorithm::block:
     case TransformAlgorithm::cluster:
       return plan.vectors == 1   ? launchBlocks<1>(plan, transform, config)
+             : plan.vectors == 2 ? launchBlocks<2>(plan, transform, config)
              : plan.vectors == 4 ? launchBlocks<4>(plan, transform, config)
                                  : launchBlocks<8>(plan, transform, config);
     case TransformAlgorithm::reread:

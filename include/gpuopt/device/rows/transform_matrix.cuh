@@ -76,4 +76,16 @@ struct RowTransform : RowTransformArgs {
   __device__ static int smallerOfTwo(int a, int b) { return b < a ? b : a; }
 };
 
+// The same transform with the map for single elements, if its map has another one for these: one kernel serves both.
+template <class In, class Out, class Statistic, class Map>
+auto withElementMap(const RowTransform<In, Out, Statistic, Map>& transform) {
+  if constexpr (hasElementMap<Map>) {
+    const auto map = transform.map.ofElements();
+    return RowTransform<In, Out, Statistic, std::decay_t<decltype(map)>>{
+        {transform}, transform.in, transform.out, transform.statistic, map};
+  } else {
+    return transform;
+  }
+}
+
 GPUOPT_DETAIL_END

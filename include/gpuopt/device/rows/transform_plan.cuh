@@ -34,6 +34,7 @@ struct TransformRequest {
   bool areJoined = false;  // rows follow one another, begin alike in both matrices, and are of one type
   bool hasClusters = false;
   std::size_t multiprocessors = 1;
+  bool hasLargeClusters = false;  // of largeCluster blocks
 };
 template <>
 inline constexpr bool isPlan<TransformRequest> = true;
@@ -96,18 +97,19 @@ class TransformPlanner {
            r.cols >= tuning_.minStagedCols && r.cols <= tuning_.stagedCols;
   }
 
-  // As many lanes a row, and as few elements a lane, as there is a kernel for.
+  // As few lanes a row as there is a kernel for: every step of combining lanes costs as much as two elements.
   void planStaged() {
-    constexpr unsigned KERNELS[][2] = {{32, 11}, {32, 7}, {32, 5}, {16, 7}, {16, 5}};  // lanes, elements
     const TransformRequest& r = plan_.request;
     plan_.algorithm = Algorithm::staged;
     plan_.reason = "unaligned rows, which a warp copies to shared memory together";
     plan_.hasEnds = false;
-    for (const auto& [lanes, elements] : KERNELS)
-      if (r.cols <= lanes * elements) plan_.lanes = lanes, plan_.elements = elements;
-    plan_.spanRows = static_cast<unsigned>(tuning_.spanRows);
+    plan_.lanes = stagedLanes;
+    while (r.cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
+    plan_.elements = stagedElements;
+    while (r.cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
+    plan_.spanRows = static_cast<unsigned>(plan_.lanes == 32 ? tuning_.spanRows / 2 : tuning_.spanRows);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
-    plan_.blocks = ceilDivide(r.rows, std::size_t{plan_.spanRows} * plan_.threads / 32);
+    plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), std::size_t{plan_.threads} / 32);
   }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
@@ -154,10 +156,17 @@ class TransformPlanner {
 
   void chooseCluster(bool areFew) {
     const std::size_t needed = ceilDivide(plan_.rowVectors, tuning_.blockThreads * plan_.vectors);
-    const std::size_t blocks = areFew ? tuning_.clusterBlocks : powerOfTwoFrom(needed);
-    plan_.cluster = static_cast<unsigned>(smallerOf(blocks, tuning_.clusterBlocks));
-    for (const unsigned vectors : {4u, 1u})
+    const std::size_t most = takesLargeCluster() ? std::size_t{largeCluster} : tuning_.clusterBlocks;
+    plan_.cluster = static_cast<unsigned>(smallerOf(areFew ? most : powerOfTwoFrom(needed), most));
+    for (const unsigned vectors : {4u, 2u, 1u})
       if (areFew && plan_.rowVectors <= plan_.cluster * tuning_.blockThreads * vectors) plan_.vectors = vectors;
+  }
+
+  // Where threads of smaller clusters would keep several vectors, and all blocks find room at once.
+  bool takesLargeCluster() const {
+    const TransformRequest& r = plan_.request;
+    return r.hasLargeClusters && plan_.rowVectors > tuning_.clusterBlocks * tuning_.blockThreads &&
+           r.rows <= r.multiprocessors / largeCluster;
   }
 
   void planReread(std::size_t threads) {

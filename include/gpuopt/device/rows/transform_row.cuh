@@ -27,6 +27,12 @@ inline constexpr bool loadsColumns = false;
 template <class Map>
 inline constexpr bool loadsColumns<Map, std::enable_if_t<Map::LOADS_COLUMNS>> = true;
 
+// Whether a map has ofElements(): a map of another type that does the same where no vectors are loaded.
+template <class Map, class = void>
+inline constexpr bool hasElementMap = false;
+template <class Map>
+inline constexpr bool hasElementMap<Map, std::void_t<decltype(std::declval<const Map&>().ofElements())>> = true;
+
 // Whether a map may be called for columns outside the row, whose results nobody stores.
 template <class Map, class = void>
 inline constexpr bool takesAnyColumn = false;

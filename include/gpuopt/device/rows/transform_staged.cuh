@@ -1,7 +1,7 @@
 /// \file
-/// Short unaligned rows of transformRows that follow one another without gaps: a warp copies some of them to
-/// shared memory as aligned vectors, transforms them there, and copies them back. So no lane shifts vectors into place,
-/// and a lane has the same columns of all rows, whose numbers it keeps in registers.
+/// Unaligned rows of transformRows that follow one another without gaps: a warp copies some of them to shared memory as
+/// aligned vectors, transforms them there, and copies them back. So no lane shifts vectors into place. The numbers of
+/// columns are in shared memory, too: in registers they would leave room for half of the warps.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_row.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
+#include <gpuopt/device/rows/transform_tuning.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 
 #include <cstddef>
@@ -68,74 +69,86 @@ class StagedSpan {
   int vectors_;
 };
 
-// What a map loads for the columns of a lane: nothing unless it asks for that.
-template <class Map, int ELEMENTS, class = void>
-struct LaneOperands {
-  __device__ LaneOperands(const Map&, int, int, int) {}
+// What a map loads for columns, in shared memory: nothing unless it asks for that.
+template <class Map, class = void>
+struct StagedOperands {
+  static constexpr std::size_t BYTES = 0;  // of a column
+  __device__ StagedOperands(const Map&, unsigned char*, int) {}
   template <class Value, class Result>
-  __device__ auto mapped(const Map& map, Value value, const Result& result, int column, int) const {
+  __device__ auto mapped(const Map& map, Value value, const Result& result, int column) const {
     return map(value, result, column);
   }
 };
-template <class Map, int ELEMENTS>
-struct LaneOperands<Map, ELEMENTS, std::enable_if_t<loadsColumns<Map>>> {
+template <class Map>
+struct StagedOperands<Map, std::enable_if_t<loadsColumns<Map>>> {
   using Operands = decltype(std::declval<const Map&>().template load<1, VectorColumns::any>(0));
-  Operands operands[ELEMENTS];
+  struct alignas(powerOfTwoIn(sizeof(Operands) | 16)) Slot {  // one access
+    Operands operands;
+  };
+  static constexpr std::size_t BYTES = sizeof(Slot);
+  Slot* slots;
 
-  __device__ LaneOperands(const Map& map, int first, int step, int own) {
-#pragma unroll
-    for (int e = 0; e < ELEMENTS; ++e)
-      if (e < own) operands[e] = map.template load<1, VectorColumns::any>(first + e * step);
+  // A warp calls. They are there after its next barrier.
+  __device__ StagedOperands(const Map& map, unsigned char* storage, int cols)
+      : slots(reinterpret_cast<Slot*>(storage)) {
+    for (int i = static_cast<int>(threadIdx.x % 32); i < cols; i += 32)
+      slots[i].operands = map.template load<1, VectorColumns::any>(i);
   }
   template <class Value, class Result>
-  __device__ auto mapped(const Map& map, Value value, const Result& result, int, int e) const {
-    return map(value, result, operands[e], 0);
+  __device__ auto mapped(const Map& map, Value value, const Result& result, int column) const {
+    const Slot slot = slots[column];
+    return map(value, result, slot.operands, 0);
   }
 };
 
-// Transforms rows in shared memory, each by LANES lanes that have up to ELEMENTS elements of it, LANES apart.
+// Transforms rows in shared memory, each by LANES lanes that have up to ELEMENTS elements of it, LANES apart, and
+// stagedSlack less at least: for most elements nothing is to be asked.
 template <int LANES, int ELEMENTS, class Transform>
 class StagedLane {
   using Element = typename Transform::Element;
   using Value = RowValue<Element>;
+  using Map = std::decay_t<decltype(std::declval<Transform>().map)>;
 
  public:
-  __device__ explicit StagedLane(const Transform& transform)
+  __device__ StagedLane(const Transform& transform, const StagedOperands<Map>& operands)
       : transform_(transform),
+        operands_(operands),
         lane_(static_cast<int>(threadIdx.x % LANES)),
-        own_((transform.cols - lane_ + LANES - 1) / LANES),
-        operands_(transform.map, lane_, LANES, own_) {}
+        own_((transform.cols - lane_ + LANES - 1) / LANES) {}
 
   // All lanes of a warp call, some without a row.
   __device__ void operator()(Element* row, std::size_t index, bool isRow) const {
-    const int own = isRow ? own_ : 0;
-    Value values[ELEMENTS];
+    Value values[ELEMENTS] = {};
+    if (isRow) {
 #pragma unroll
-    for (int e = 0; e < ELEMENTS; ++e)
-      if (e < own) values[e] = static_cast<Value>(row[lane_ + e * LANES]);
+      for (int e = 0; e < ELEMENTS; ++e)
+        if (has(e)) values[e] = static_cast<Value>(row[lane_ + e * LANES]);
+    }
     const auto eachValue = [&](auto use) {
 #pragma unroll
       for (int e = 0; e < ELEMENTS; ++e)
-        if (e < own) use(values[e]);
+        if (has(e)) use(values[e]);
     };
     LaneCombination combination{LANES};
     const auto result = rowResult(transform_.statistic, transform_.cols, eachValue, combination);
-    using Map = decltype(transform_.map);
+    if (!isRow) return;
     if constexpr (storesResult<Map, decltype(result)>)
-      if (isRow && lane_ == 0) transform_.map.storeResult(index, result);
+      if (lane_ == 0) transform_.map.storeResult(index, result);
 #pragma unroll
     for (int e = 0; e < ELEMENTS; ++e)
-      if (e < own) {
+      if (has(e)) {
         const int column = lane_ + e * LANES;
-        row[column] = static_cast<Element>(operands_.mapped(transform_.map, values[e], result, column, e));
+        row[column] = static_cast<Element>(operands_.mapped(transform_.map, values[e], result, column));
       }
   }
 
  private:
+  __device__ bool has(int e) const { return e < ELEMENTS - static_cast<int>(stagedSlack) || e < own_; }
+
   const Transform& transform_;
+  const StagedOperands<Map>& operands_;
   int lane_;
   int own_;
-  LaneOperands<std::decay_t<decltype(std::declval<Transform>().map)>, ELEMENTS> operands_;
 };
 
 GPUOPT_DETAIL_END
