@@ -99,8 +99,7 @@ class Bench {
   template <std::size_t SIZE, class Tile>
   Candidate tiles(const std::string& name, const Shape& shape) const {
     return candidate<SIZE>(name, shape, [stream = timer_.stream()](const Problem<SIZE>& problem) {
-      const auto bits = gpuopt::detail::planOf(problem).regionBits;
-      gpuopt::detail::launchTile<Tile>(problem, bits, stream);
+      gpuopt::detail::launchTile<Tile>(problem, gpuopt::detail::planOf(problem).order, stream);
     });
   }
 

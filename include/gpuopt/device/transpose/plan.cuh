@@ -48,8 +48,8 @@ struct TransposePlan {
   unsigned tileRows = 0;  // of a block; of a run: of a matrix
   unsigned tileCols = 0;
   unsigned threads = 0;
-  unsigned regionBits = 0;  // columns of tiles come from 2^regionBits regions in turn
-  bool isWide = false;      // the wide tile for any alignment
+  GridOrder order{};
+  bool isWide = false;  // the wide tile for any alignment
   RunSizes run{};
   PanelSizes panel{};
   SkinnySizes skinny{};
@@ -275,7 +275,7 @@ class TransposePlanner {
 
   void alignedRows() {
     constexpr const char* aligned = "rows of both sides begin at 16-byte boundaries";
-    plan_.regionBits = regionBits(f_, tuning_);
+    plan_.order = gridOrder(f_, tuning_);
     if (hasThreeBytes()) return choose(Algorithm::threeByteTile, threeByteTileShape, {aligned});
     const TransposeTileShape tile = vectorTileShape(f_.inBytes, f_.outBytes);
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
@@ -292,8 +292,16 @@ class TransposePlanner {
           Algorithm::sectorTile, sectorTileShape(f_.inBytes),
           {aligned, Unit::tiles, sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles, "output rows within sectors"});
     const bool isHalfBlock = f_.onlyMoves && f_.inBytes == 4 && bytes <= tuning_.halfBlockBytes;
-    return choose(Algorithm::tile, isHalfBlock ? halfBlockTileShape : tile,
+    return choose(Algorithm::tile,
+                  isHalfBlock  ? halfBlockTileShape
+                  : isNarrow() ? narrowTileShape
+                               : tile,
                   {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
+  }
+
+  bool isNarrow() const {
+    return f_.onlyMoves && f_.inBytes == 16 && f_.aligned >= sectorBytes &&
+           f_.inLd * f_.inBytes <= tuning_.narrowRowBytes;
   }
 
   // Tiles at the edges of the matrix shift less well. The halo takes shared memory.
