@@ -157,7 +157,7 @@ TEST_CASE("Plans of pipelines in words", "[pipeline]") {
   CHECK(planInWords(planPipeline(floats(0, true))) == "nothing to launch: no elements");
   CHECK(
       planInWords(planPipeline(floats(64 * MIB, true, true, true))) ==
-      "32 chunks of 2097152 elements, 5 slots, filled by the host one ahead, emptied by the host, up to 5 queued: the "
+      "64 chunks of 1048576 elements, 5 slots, filled by the host one ahead, emptied by the host, up to 5 queued: the "
       "source is long; reads 268435456 bytes, writes 268435456");
   CHECK(planInWords(planPipeline(floats(1, false))) ==
         "1 chunk of 1 element, 1 slot, up to 1 queued: the source is short: its first copy and its last overlap with "
