@@ -99,7 +99,8 @@ class Bench {
   template <std::size_t SIZE, class Tile>
   Candidate tiles(const std::string& name, const Shape& shape) const {
     return candidate<SIZE>(name, shape, [stream = timer_.stream()](const Problem<SIZE>& problem) {
-      gpuopt::detail::launchTile<Tile>(problem, gpuopt::detail::planOf(problem).order, stream);
+      const auto bits = gpuopt::detail::planOf(problem).regionBits;
+      gpuopt::detail::launchTile<Tile>(problem, bits, stream);
     });
   }
 

@@ -28,12 +28,12 @@ template <class In, class Out, class Function>
 void transposeTiles(const void* in, void* out, std::size_t n, cudaStream_t stream) {
   const TransposeProblem<In, Out, Function> problem{
       static_cast<const In*>(in), static_cast<Out*>(out), n, n, n, n, 1, 0, 0, {}};
-  detail::launchTile<detail::RegisterTile<In, Out>>(problem, {}, stream);
-  detail::launchTile<detail::VectorTileOf<In, Out>>(problem, {}, stream);
+  detail::launchTile<detail::RegisterTile<In, Out>>(problem, 0, stream);
+  detail::launchTile<detail::VectorTileOf<In, Out>>(problem, 0, stream);
   if constexpr (detail::TransposeKernels<In, Out, Function>::sectors)
-    detail::launchTile<detail::SectorTileOf<In>>(problem, {}, stream);
+    detail::launchTile<detail::SectorTileOf<In>>(problem, 0, stream);
   if constexpr (detail::TransposeKernels<In, Out, Function>::halfBlocks)
-    detail::launchTile<detail::HalfBlockTile<In>>(problem, {}, stream);
+    detail::launchTile<detail::HalfBlockTile<In>>(problem, 0, stream);
 }
 
 void transposeEverything(const void* in, void* out, std::size_t n, cudaStream_t stream) {

@@ -150,7 +150,7 @@ template class gpuopt::TransposeTile<float, float, 64, 6>;
 #elif CASE == 22
 // EXPECT: gpuopt::TransposeTile: TILE must be a power of two from 8 to 256
 void fail(const gpuopt::detail::TransposeProblem<float, float, gpuopt::Identity>& problem) {
-  gpuopt::detail::launchTile<gpuopt::detail::SquareTile<float, float, 48, 4>>(problem, {}, nullptr);
+  gpuopt::detail::launchTile<gpuopt::detail::SquareTile<float, float, 48, 4>>(problem, 0, nullptr);
 }
 
 #elif CASE == 23

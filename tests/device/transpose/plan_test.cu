@@ -405,7 +405,7 @@ TEST_CASE("runs of short matrices of words are short") {
 TEST_CASE("columns of tiles are dealt to as many regions as the pitch of the input asks for") {
   constexpr std::size_t KIB = 1024 / sizeof(float);
   const auto bits = [](std::size_t rows, std::size_t cols, std::size_t inLd) {
-    return planTranspose(Shape(4, 4, rows, cols).gaps(inLd - cols)).order.regionBits;
+    return planTranspose(Shape(4, 4, rows, cols).gaps(inLd - cols)).regionBits;
   };
   CHECK(bits(8192, 64 * KIB, 64 * KIB) == 0);
   CHECK(bits(8192, 126 * KIB, 126 * KIB) == 0);
@@ -419,19 +419,6 @@ TEST_CASE("columns of tiles are dealt to as many regions as the pitch of the inp
   CHECK(bits(512, 128 * KIB, 128 * KIB) == 1);
   CHECK(bits(508, 128 * KIB, 128 * KIB) == 0);
   CHECK(bits(2044, 512 * KIB, 512 * KIB) == 0);
-}
-
-TEST_CASE("one matrix of up to 64 MiB of 16-byte elements goes across, if it needs no regions") {
-  const auto isAcross = [](const Shape& shape) { return planTranspose(shape).order.isAcross; };
-  CHECK(isAcross(Shape(16, 16, 2048, 2048)));
-  CHECK(isAcross(Shape(16, 16, 65536, 64)));
-  CHECK(isAcross(Shape(16, 16, 1024, 4096)));
-  CHECK_FALSE(isAcross(Shape(16, 16, 512, 8192)));
-  CHECK_FALSE(isAcross(Shape(16, 16, 2049, 2048)));
-  CHECK_FALSE(isAcross(Shape(16, 16, 65537, 34)));
-  CHECK_FALSE(isAcross(Shape(16, 16, 1448, 1448, 2)));
-  CHECK_FALSE(isAcross(Shape(16, 16, 2048, 2048).to(8, 8)));
-  CHECK_FALSE(isAcross(Shape(8, 8, 2048, 2048)));
 }
 
 TEST_CASE("elements of 16 bytes in rows of up to 4 KiB take tiles of 32 x 16") {

@@ -21,7 +21,7 @@ using Sizes = std::initializer_list<std::size_t>;
 struct LaunchTile {
   template <class Problem>
   void operator()(const Problem& problem) const {
-    gpuopt::detail::launchTile<gpuopt::detail::ThreeByteTile>(problem, {}, nullptr);
+    gpuopt::detail::launchTile<gpuopt::detail::ThreeByteTile>(problem, 0, nullptr);
   }
 };
 

@@ -14,8 +14,9 @@ GPUOPT_DETAIL_BEGIN
 // Sums of a gigabyte of pinned memory reach 0.988 of the link by chunks of 16 MiB, 0.962 by 4 MiB (H200, 2026-11-23).
 inline constexpr std::size_t maxChunkBytes = std::size_t{16} << 20;
 
-// With a sink, chunks of 4 MiB: the slots of both ends stay in the processor's caches. A gigabyte of pageable memory
-// both ways reaches 0.91 of the link, by chunks of 8 MiB 0.83 (16 threads, H200, 2026-11-28).
+// With a sink, chunks of 4 MiB: the slots of both ends stay in the processor's caches. 512 MiB of pageable memory both
+// ways reach 0.89 of the link instead of 0.76 by 8 MiB on a host with 32 cores, 0.73 instead of 0.67 on one with 16;
+// pinned memory loses 1 % (H200, 2026-11-28).
 inline constexpr std::size_t maxSinkChunkBytes = std::size_t{4} << 20;
 
 // Larger chunks are not filled ahead where the sink needs the helpers, too.
@@ -56,8 +57,8 @@ constexpr unsigned slotsFor(bool isFilled, bool isDrained) { return 3u + (isFill
 inline constexpr unsigned chunksAhead = 16;
 
 // Threads that fill or empty a slot together, and what each of them takes at a time. Of a gigabyte that is not pinned,
-// 8 threads reach 0.96 of the link with these pieces, 0.87 with pieces of 1 MiB (H200, 2026-11-23). Both ways, 16
-// threads reach 0.91, 12 threads 0.75 (H200, 2026-11-28).
+// 8 threads reach 0.96 of the link with these pieces, 0.87 with pieces of 1 MiB (H200, 2026-11-23). Both ways on a host
+// with 32 cores, 16 threads reach 0.91, 12 threads 0.75 (H200, 2026-11-28).
 inline constexpr unsigned stagingThreads = 16;
 inline constexpr std::size_t stagingPiece = std::size_t{256} << 10;
 

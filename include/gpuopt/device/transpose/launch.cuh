@@ -68,23 +68,17 @@ using NarrowTile = RectangleTile<T, T, narrowTileShape.rows, narrowTileShape.col
 template <class T>
 using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(sizeof(T)).sectorSide>;
 
-// blockIdx.x counts the tiles of a column, y and z together the columns of all matrices; across, x the columns and y
-// the tiles of each.
+// blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
 template <class Tile, class In, class Out, class Function>
-void launchTile(const TransposeProblem<In, Out, Function>& problem, const GridOrder& order, cudaStream_t stream) {
+void launchTile(const TransposeProblem<In, Out, Function>& problem, unsigned regionBits, cudaStream_t stream) {
   constexpr std::size_t MAX_GRID_Y = 65535;
   const std::size_t columns = ceilDivide(problem.cols, Tile::COLS);
   const std::size_t all = columns * problem.batch;
   if (all > MAX_GRID_Y * MAX_GRID_Y) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
-  const std::size_t rows = ceilDivide(problem.rows, Tile::ROWS);
-  LaunchConfig config = transposeConfig(Tile::THREADS, order.isAcross ? all : rows, 0, stream);
-  if (order.isAcross) {
-    config.grid.y = static_cast<unsigned>(rows);
-  } else {
-    config.grid.z = static_cast<unsigned>(ceilDivide(all, MAX_GRID_Y));
-    config.grid.y = static_cast<unsigned>(all <= MAX_GRID_Y ? all : ceilDivide(all, config.grid.z));
-  }
-  const TileGrid grid{static_cast<unsigned>(columns), static_cast<unsigned>(all), order};
+  LaunchConfig config = transposeConfig(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), 0, stream);
+  config.grid.z = static_cast<unsigned>(ceilDivide(all, MAX_GRID_Y));
+  config.grid.y = static_cast<unsigned>(all <= MAX_GRID_Y ? all : ceilDivide(all, config.grid.z));
+  const TileGrid grid{static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits};
   if constexpr (std::is_same_v<Tile, RegisterTile<In, Out>>) {
     launch(transposeRegistersKernel<In, Out, Function>, config, problem, grid);
   } else {
@@ -168,21 +162,21 @@ void launchPlan(const TransposeProblem<In, Out, Function>& problem, const Transp
       return plan.skinny.toRecords ? launchSkinny<true>(problem, plan.skinny, stream)
                                    : launchSkinny<false>(problem, plan.skinny, stream);
     case Algorithm::registers:
-      if constexpr (Kernels::vectors) return launchTile<RegisterTile<In, Out>>(problem, plan.order, stream);
+      if constexpr (Kernels::vectors) return launchTile<RegisterTile<In, Out>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::sectorTile:
-      if constexpr (Kernels::sectors) return launchTile<SectorTileOf<In>>(problem, plan.order, stream);
+      if constexpr (Kernels::sectors) return launchTile<SectorTileOf<In>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::tile:
       if constexpr (Kernels::halfBlocks)
         if (plan.threads == halfBlockTileShape.threads)
-          return launchTile<HalfBlockTile<In>>(problem, plan.order, stream);
+          return launchTile<HalfBlockTile<In>>(problem, plan.regionBits, stream);
       if constexpr (Kernels::narrow)
-        if (plan.tileCols == narrowTileShape.cols) return launchTile<NarrowTile<In>>(problem, plan.order, stream);
-      if constexpr (Kernels::vectors) return launchTile<VectorTileOf<In, Out>>(problem, plan.order, stream);
+        if (plan.tileCols == narrowTileShape.cols) return launchTile<NarrowTile<In>>(problem, plan.regionBits, stream);
+      if constexpr (Kernels::vectors) return launchTile<VectorTileOf<In, Out>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::threeByteTile:
-      if constexpr (Kernels::threeBytes) return launchTile<ThreeByteTile>(problem, plan.order, stream);
+      if constexpr (Kernels::threeBytes) return launchTile<ThreeByteTile>(problem, plan.regionBits, stream);
       break;
     case Algorithm::stagedTile:
       return plan.isWide ? launchStaged<StagedTileOf<sizeof(In), sizeof(Out), true>>(problem, stream)

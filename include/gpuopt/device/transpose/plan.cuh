@@ -48,8 +48,8 @@ struct TransposePlan {
   unsigned tileRows = 0;  // of a block; of a run: of a matrix
   unsigned tileCols = 0;
   unsigned threads = 0;
-  GridOrder order{};
-  bool isWide = false;  // the wide tile for any alignment
+  unsigned regionBits = 0;  // columns of tiles come from 2^regionBits regions in turn
+  bool isWide = false;      // the wide tile for any alignment
   RunSizes run{};
   PanelSizes panel{};
   SkinnySizes skinny{};
@@ -275,7 +275,7 @@ class TransposePlanner {
 
   void alignedRows() {
     constexpr const char* aligned = "rows of both sides begin at 16-byte boundaries";
-    plan_.order = gridOrder(f_, tuning_);
+    plan_.regionBits = regionBits(f_, tuning_);
     if (hasThreeBytes()) return choose(Algorithm::threeByteTile, threeByteTileShape, {aligned});
     const TransposeTileShape tile = vectorTileShape(f_.inBytes, f_.outBytes);
     const std::size_t bytes = f_.area * f_.batch * f_.larger;

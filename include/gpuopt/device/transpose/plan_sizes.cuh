@@ -214,14 +214,4 @@ inline unsigned regionBits(const TransposeFacts& f, const TransposeTuning& tunin
   return bits < 4 && f.rows >= tuning.regionRows << bits && fillsRows ? bits : 0;
 }
 
-// Only a matrix whose rows of tiles blockIdx.y can count goes across.
-inline GridOrder gridOrder(const TransposeFacts& f, const TransposeTuning& tuning) {
-  constexpr std::size_t MAX_ROWS = std::size_t{1} << 16;
-  const unsigned bits = regionBits(f, tuning);
-  const std::size_t bytes = f.area * f.larger;
-  const bool isAcross =
-      f.onlyMoves && f.inBytes == 16 && f.batch == 1 && bits == 0 && f.rows <= MAX_ROWS && bytes <= tuning.acrossBytes;
-  return {bits, isAcross};
-}
-
 GPUOPT_DETAIL_END

@@ -114,12 +114,6 @@ struct TransposeProblem {
   Function function;
 };
 
-// The order in which blocks take tiles.
-struct GridOrder {
-  unsigned regionBits = 0;  // columns of tiles come from 2^regionBits regions of the matrix in turn
-  bool isAcross = false;    // tiles side by side in the input run close together, not those side by side in the output
-};
-
 template <class W, std::size_t COUNT>
 struct Words {
   W word[COUNT];

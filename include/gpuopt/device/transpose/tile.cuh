@@ -16,18 +16,16 @@
 GPUOPT_DETAIL_BEGIN
 
 // The tiles of a batch of matrices. blockIdx.x counts tiles along a row of the output, so that two tiles that share a
-// sector of it run close together. blockIdx.y and z count the columns of tiles. In the order across, blockIdx.x counts
-// these columns, and blockIdx.y the tiles of each.
+// sector of it run close together. blockIdx.y and z count the columns of tiles.
 struct TileGrid {
   unsigned columns;     // of tiles in a matrix
   unsigned allColumns;  // in the batch
-  GridOrder order;
+  unsigned regionBits;  // blocks take columns from 2^regionBits regions of the matrix in turn
 
   __host__ __device__ unsigned column(unsigned turn) const {
-    const unsigned bits = order.regionBits;
-    const unsigned region = turn & ((1U << bits) - 1);
-    const unsigned longer = columns & ((1U << bits) - 1);  // regions with a column more
-    return (columns >> bits) * region + (region < longer ? region : longer) + (turn >> bits);
+    const unsigned region = turn & ((1U << regionBits) - 1);
+    const unsigned longer = columns & ((1U << regionBits) - 1);  // regions with a column more
+    return (columns >> regionBits) * region + (region < longer ? region : longer) + (turn >> regionBits);
   }
 };
 
@@ -41,10 +39,10 @@ struct TileRegion {
 
 template <unsigned ROWS, unsigned COLS, class Problem>
 __device__ inline TileRegion tileRegion(const Problem& problem, TileGrid grid) {
-  const unsigned column = grid.order.isAcross ? blockIdx.x : blockIdx.z * gridDim.y + blockIdx.y;
+  const unsigned column = blockIdx.z * gridDim.y + blockIdx.y;
   if (column >= grid.allColumns) return {0, 0, 0, 0};
   const unsigned matrix = problem.batch > 1 ? column / grid.columns : 0;
-  const std::size_t row = std::size_t{grid.order.isAcross ? blockIdx.y : blockIdx.x} * ROWS;
+  const std::size_t row = std::size_t{blockIdx.x} * ROWS;
   const std::size_t col = std::size_t{grid.column(column - matrix * grid.columns)} * COLS;
   return {matrix * problem.inStride + row * problem.inLd + col, matrix * problem.outStride + col * problem.outLd + row,
           problem.rows - row < ROWS ? static_cast<unsigned>(problem.rows - row) : ROWS,

@@ -113,11 +113,8 @@ struct TransposeTuning {
   std::size_t regionBytes = 64 << 10;
   std::size_t regionRows = 256;
 
-  // One matrix of 16-byte elements, up to this size: the blocks go across it. 2048^2 1.035 times as fast (H200,
-  // 2026-11-28).
-  std::size_t acrossBytes = 64 << 20;
-  // Elements of 16 bytes in rows of up to this pitch take narrow tiles: batches of 128 x 128 and 3136 x 256 1.02 times
-  // as fast (H200, 2026-11-28).
+  // Elements of 16 bytes in rows of up to this pitch take narrow tiles: batches of 128 x 128 and 256 x 256 1.02 times
+  // as fast, of 100 x 100 1.09, of 192 x 192 0.997 (H200, 2026-11-28).
   std::size_t narrowRowBytes = 4 << 10;
 
   // Any alignment: inputs from here on take the wide tile.
