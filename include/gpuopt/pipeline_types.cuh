@@ -51,7 +51,7 @@ enum class FileCache {
 
 /// What can be chosen about a pipeline. The defaults are right for most.
 struct PipelineOptions {
-  /// Bytes of a chunk, in or out, whichever elements are larger. 0: 16 MiB, with a sink 8 MiB, less where the data is
+  /// Bytes of a chunk, in or out, whichever elements are larger. 0: 16 MiB, with a sink 4 MiB, less where the data is
   /// short.
   std::size_t chunkBytes = 0;
   /// Chunks in flight. 0: one for each stage, so 3, and one more for each end whose memory is not pinned.

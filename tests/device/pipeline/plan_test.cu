@@ -70,13 +70,13 @@ const std::vector<Row>& rows() {
       {floats(MIB / 2 + 1, false, true), CHUNKS, MIB / 2, 2, 2, 2, true, SHORT},
       {floats(8 * MIB, true), CHUNKS, MIB / 2, 16, 3, 16, false, SHORT},
       {floats(64 * MIB, false), CHUNKS, 4 * MIB, 16, 3, 16, false, LONG},
-      {floats(64 * MIB, true), CHUNKS, 2 * MIB, 32, 3, 16, false, LONG},
+      {floats(64 * MIB, true), CHUNKS, MIB, 64, 3, 16, false, LONG},
       {floats(64 * MIB, false, true), CHUNKS, 4 * MIB, 16, 4, 16, true, LONG},
-      {floats(64 * MIB, true, true), CHUNKS, 2 * MIB, 32, 4, 16, true, LONG},
-      {floats(64 * MIB, true, false, true), CHUNKS, 2 * MIB, 32, 4, 4, false, LONG},
-      {floats(64 * MIB, true, true, true), CHUNKS, 2 * MIB, 32, 5, 5, true, LONG},
+      {floats(64 * MIB, true, true), CHUNKS, MIB, 64, 4, 16, true, LONG},
+      {floats(64 * MIB, true, false, true), CHUNKS, MIB, 64, 4, 4, false, LONG},
+      {floats(64 * MIB, true, true, true), CHUNKS, MIB, 64, 5, 5, true, LONG},
       {floats(unknownLength, false, true), CHUNKS, 4 * MIB, 0, 4, 16, true, UNKNOWN},
-      {floats(unknownLength, true, true, true), CHUNKS, 2 * MIB, 0, 5, 5, true, UNKNOWN},
+      {floats(unknownLength, true, true, true), CHUNKS, MIB, 0, 5, 5, true, UNKNOWN},
       // Chosen: chunks above 8 MiB are not filled ahead where the sink needs the helpers, too.
       {chosen(floats(64 * MIB, true, true, true), 8 * MIB), CHUNKS, 2 * MIB, 32, 5, 5, true, CHOSEN},
       {chosen(floats(64 * MIB, true, true, true), 8 * MIB + 4), CHUNKS, 2 * MIB + 1, 32, 5, 5, false, CHOSEN},
@@ -93,7 +93,7 @@ const std::vector<Row>& rows() {
       {unwatched(floats(16 * MIB + 1, false)), CHUNKS, MIB, 17, 3, 16, false, SHORT},
       {unwatched(floats(16 * MIB + 4, false)), CHUNKS, 2 * MIB, 9, 3, 9, false, SHORT},
       {unwatched(floats(16 * MIB, false, true)), CHUNKS, MIB, 16, 4, 16, true, SHORT},
-      {unwatched(floats(16 * MIB, true)), CHUNKS, MIB, 16, 3, 16, false, SHORT},
+      {unwatched(floats(16 * MIB, true)), CHUNKS, MIB, 16, 3, 16, false, LONG},
       {unwatched(chosen(floats(16 * MIB, false), MIB)), CHUNKS, MIB / 4, 64, 3, 16, false, CHOSEN},
       {unwatched(chosen(floats(16 * MIB, false), 0, 3)), CHUNKS, MIB, 16, 3, 16, false, SHORT},
       {unwatched(floats(unknownLength, false)), CHUNKS, 4 * MIB, 0, 3, 16, false, UNKNOWN},
@@ -157,7 +157,7 @@ TEST_CASE("Plans of pipelines in words", "[pipeline]") {
   CHECK(planInWords(planPipeline(floats(0, true))) == "nothing to launch: no elements");
   CHECK(
       planInWords(planPipeline(floats(64 * MIB, true, true, true))) ==
-      "32 chunks of 2097152 elements, 5 slots, filled by the host one ahead, emptied by the host, up to 5 queued: the "
+      "64 chunks of 1048576 elements, 5 slots, filled by the host one ahead, emptied by the host, up to 5 queued: the "
       "source is long; reads 268435456 bytes, writes 268435456");
   CHECK(planInWords(planPipeline(floats(1, false))) ==
         "1 chunk of 1 element, 1 slot, up to 1 queued: the source is short: its first copy and its last overlap with "

@@ -298,9 +298,9 @@ TEST_CASE("short data has shorter chunks", "[pipeline]") {
   CHECK(chunkBytesFor(256 * MIB, false) == 16 * MIB);
   CHECK(chunkBytesFor(std::size_t{1} << 40, false) == 16 * MIB);
   CHECK(chunkBytesFor(gpuopt::detail::unknownLength, false) == 16 * MIB);
-  CHECK(chunkBytesFor(128 * MIB, true) == 8 * MIB);
-  CHECK(chunkBytesFor(256 * MIB, true) == 8 * MIB);
-  CHECK(chunkBytesFor(gpuopt::detail::unknownLength, true) == 8 * MIB);
+  CHECK(chunkBytesFor(128 * MIB, true) == 4 * MIB);
+  CHECK(chunkBytesFor(256 * MIB, true) == 4 * MIB);
+  CHECK(chunkBytesFor(gpuopt::detail::unknownLength, true) == 4 * MIB);
 }
 
 }  // namespace

@@ -420,6 +420,21 @@ TEST_CASE("columns of tiles are dealt to as many regions as the pitch of the inp
   CHECK(bits(2044, 512 * KIB, 512 * KIB) == 0);
 }
 
+TEST_CASE("elements of 16 bytes in rows of up to 4 KiB take tiles of 32 x 16") {
+  const auto isNarrow = [](const Shape& shape) {
+    const auto plan = planTranspose(shape);
+    return plan.algorithm == Algorithm::tile && plan.tileRows == 32 && plan.tileCols == 16 && plan.threads == 256;
+  };
+  CHECK(isNarrow(Shape(16, 16, 128, 128, 300)));
+  CHECK(isNarrow(Shape(16, 16, 3136, 256, 20)));
+  CHECK(isNarrow(Shape(16, 16, 65536, 256)));
+  CHECK_FALSE(isNarrow(Shape(16, 16, 3136, 258, 20)));
+  CHECK_FALSE(isNarrow(Shape(16, 16, 3137, 256, 20)));
+  CHECK_FALSE(isNarrow(Shape(16, 16, 3136, 255, 20)));
+  CHECK_FALSE(isNarrow(Shape(16, 16, 128, 128, 300).to(8, 8)));
+  CHECK_FALSE(isNarrow(Shape(8, 8, 128, 128, 300)));
+}
+
 TEST_CASE("words of a batch are made by periods or column by column, as their sources' banks allow") {
   const auto byPeriods = [](const Shape& shape) { return planTranspose(shape).run.period > 0; };
   CHECK(byPeriods(Shape(1, 1, 12, 20, 300)));

@@ -57,6 +57,13 @@ struct DealtTiles {
   }
 };
 
+struct NarrowTiles {
+  template <class Problem>
+  void operator()(const Problem& problem) const {
+    gpuopt::detail::launchTile<gpuopt::detail::NarrowTile<typename Problem::Input>>(problem, 0, nullptr);
+  }
+};
+
 template <class Launch, class In, class Out, class Function>
 void check(std::size_t rows, std::size_t cols, Function function, std::size_t batch = 1, std::size_t gap = 0) {
   const auto shape = TransposeShape::pitched(rows, cols, 16 / sizeof(In), 16 / sizeof(Out), batch, gap);
@@ -159,6 +166,11 @@ TEST_CASE("batches of matrices, with gaps between rows and matrices") {
   check<DefaultTile, Raw<2>, Raw<2>>(130, 200, Identity{}, 3, 0);
   check<Registers, Raw<1>, Raw<1>>(130, 200, Identity{}, 3, 1);
   check<DefaultTile, unsigned char, double>(65, 63, Cast<double>{}, 4, 2);
+}
+
+TEST_CASE("narrow tiles of 16-byte elements") {
+  checkEdges<NarrowTiles, Raw<16>>(16);
+  checkEdges<NarrowTiles, Raw<16>>(32);
 }
 
 TEMPLATE_TEST_CASE("rows of the output that begin within sectors", "", Raw<1>, Raw<2>, Raw<4>, Raw<8>) {

@@ -105,7 +105,7 @@ class PipelinePlanner {
     plan_.slotBytes = {r_.isFilled ? in : 0, in, out, r_.isDrained ? out : 0};
     // Where the sink needs the helpers, too, only small chunks: both ways by chunks of 16 MiB went from 75 GB/s down to
     // 56, by 8 MiB from 58 up to 71 (H100, 2026-11-27).
-    const bool areSmall = capacity * elementBytes() <= maxSinkChunkBytes;
+    const bool areSmall = capacity * elementBytes() <= maxFilledAheadBytes;
     plan_.fillsAhead = r_.isFilled && plan_.slots > 1 && (!r_.isDrained || areSmall);
   }
 

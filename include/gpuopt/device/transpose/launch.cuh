@@ -63,6 +63,9 @@ template <class T>
 using HalfBlockTile = SquareTile<T, T, halfBlockTileShape.rows, halfBlockTileShape.threads / halfBlockTileShape.rows>;
 
 template <class T>
+using NarrowTile = RectangleTile<T, T, narrowTileShape.rows, narrowTileShape.cols, narrowTileShape.threads>;
+
+template <class T>
 using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(sizeof(T)).sectorSide>;
 
 // blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
@@ -130,6 +133,7 @@ struct TransposeKernels {
   static constexpr bool threeBytes = onlyMoves && std::is_same_v<In, ThreeByteElement>;
   static constexpr bool permutes = onlyMoves && isWord<In> && sizeof(In) <= 2;
   static constexpr bool halfBlocks = onlyMoves && vectors && sizeof(In) == 4;
+  static constexpr bool narrow = onlyMoves && vectors && sizeof(In) == 16;
   static constexpr bool panels = onlyMoves && sizeof(In) >= 8 && sizeof(In) <= 16 && alignof(In) >= 4;
 };
 
@@ -167,6 +171,8 @@ void launchPlan(const TransposeProblem<In, Out, Function>& problem, const Transp
       if constexpr (Kernels::halfBlocks)
         if (plan.threads == halfBlockTileShape.threads)
           return launchTile<HalfBlockTile<In>>(problem, plan.regionBits, stream);
+      if constexpr (Kernels::narrow)
+        if (plan.tileCols == narrowTileShape.cols) return launchTile<NarrowTile<In>>(problem, plan.regionBits, stream);
       if constexpr (Kernels::vectors) return launchTile<VectorTileOf<In, Out>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::threeByteTile:

@@ -296,8 +296,16 @@ class TransposePlanner {
           Algorithm::sectorTile, sectorTileShape(f_.inBytes),
           {aligned, Unit::tiles, sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles, "output rows within sectors"});
     const bool isHalfBlock = f_.onlyMoves && f_.inBytes == 4 && bytes <= tuning_.halfBlockBytes;
-    return choose(Algorithm::tile, isHalfBlock ? halfBlockTileShape : tile,
+    return choose(Algorithm::tile,
+                  isHalfBlock  ? halfBlockTileShape
+                  : isNarrow() ? narrowTileShape
+                               : tile,
                   {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
+  }
+
+  bool isNarrow() const {
+    return f_.onlyMoves && f_.inBytes == 16 && f_.aligned >= sectorBytes &&
+           f_.inLd * f_.inBytes <= tuning_.narrowRowBytes;
   }
 
   // Tiles at the edges of the matrix shift less well. The halo takes shared memory.
