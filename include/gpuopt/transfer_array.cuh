@@ -10,7 +10,8 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/transfer/array.cuh>
+#include <gpuopt/device/transfer/launch.cuh>
+#include <gpuopt/device/transfer/rows.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream.cuh>
 #include <gpuopt/transfer_types.cuh>
@@ -37,6 +38,26 @@ constexpr bool requireTransferable() {
 template <class T>
 const T* constPointer(T* data) {
   return data;
+}
+
+template <class H, class D>
+Transfer checkedTransfer(H* host, std::size_t n, D* device, TransferDirection direction, const char* function,
+                         cudaStream_t stream) {
+  requireAddress(namedArray(host, n, "host"), function);
+  requireAddress(namedArray(device, n, "device"), function);
+  return {bytesOf(host), bytesOf(device), n * sizeof(H), direction, stream, function};
+}
+
+// The handle of a transfer that has been begun. From, To: the types of the arrays.
+template <class From, class To, class H, class D>
+TransferHandle arrayHandle(H* host, std::size_t n, D* device, TransferDirection direction, const char* function,
+                           cudaStream_t stream) {
+  if constexpr (requireTransferable<From, To>()) {
+    const Transfer transfer = checkedTransfer(host, n, device, direction, function, stream);
+    return TransferHandle(beginTransfer(transfer, planOf(transfer, true)));
+  } else {
+    return {};
+  }
 }
 
 template <class P>
@@ -93,7 +114,7 @@ auto deviceAddress(D& device) {
 template <class T, class U>
 void upload(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>())
-    detail::transferArray(host, n, device, TransferDirection::upload, "gpuopt::upload", stream);
+    detail::transferNow(detail::checkedTransfer(host, n, device, TransferDirection::upload, "gpuopt::upload", stream));
 }
 
 /// The same where a container or span says n: every element of `host`, and `device` has as many or more. If one of them
@@ -114,7 +135,7 @@ void upload(H&& host, D&& device, StreamRef stream = {}) {
 template <class T, class U>
 void upload(const MatrixView<T>& host, const MatrixView<U>& device, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>())
-    detail::transferViews(host, device, TransferDirection::upload, "gpuopt::upload", stream);
+    detail::transferMatrix(host, device, TransferDirection::upload, "gpuopt::upload", stream, false);
 }
 
 GPUOPT_OTHER_CALLS(upload,
@@ -132,7 +153,8 @@ GPUOPT_OTHER_CALLS(upload,
 template <class T, class U>
 void download(const T* device, std::size_t n, U* host, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>())
-    detail::transferArray(host, n, device, TransferDirection::download, "gpuopt::download", stream);
+    detail::transferNow(
+        detail::checkedTransfer(host, n, device, TransferDirection::download, "gpuopt::download", stream));
 }
 
 /// The same where a container or span says n: every element of `device`, and `host` has as many or more. If one of them
@@ -147,7 +169,7 @@ void download(D&& device, H&& host, StreamRef stream = {}) {
 template <class T, class U>
 void download(const MatrixView<T>& device, const MatrixView<U>& host, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>())
-    detail::transferViews(host, device, TransferDirection::download, "gpuopt::download", stream);
+    detail::transferMatrix(host, device, TransferDirection::download, "gpuopt::download", stream, false);
 }
 
 GPUOPT_OTHER_CALLS(download,
@@ -161,10 +183,7 @@ GPUOPT_OTHER_CALLS(download,
 /// batch of up to 32 MiB. It waits where CUDA's queues are full: docs/transfers.md.
 template <class T, class U>
 [[nodiscard]] TransferHandle uploadAsync(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
-  if constexpr (detail::requireTransferable<T, U>())
-    return detail::beginArray(host, n, device, TransferDirection::upload, "gpuopt::uploadAsync", stream);
-  else
-    return {};
+  return detail::arrayHandle<T, U>(host, n, device, TransferDirection::upload, "gpuopt::uploadAsync", stream);
 }
 
 /// The same where a container or span says n.
@@ -179,7 +198,8 @@ template <class T, class U>
 [[nodiscard]] TransferHandle uploadAsync(const MatrixView<T>& host, const MatrixView<U>& device,
                                          StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>())
-    return detail::beginViews(host, device, TransferDirection::upload, "gpuopt::uploadAsync", stream);
+    return TransferHandle(
+        detail::transferMatrix(host, device, TransferDirection::upload, "gpuopt::uploadAsync", stream, true));
   else
     return {};
 }
@@ -193,10 +213,7 @@ GPUOPT_OTHER_CALLS(uploadAsync,
 /// one for the stream.
 template <class T, class U>
 [[nodiscard]] TransferHandle downloadAsync(const T* device, std::size_t n, U* host, StreamRef stream = {}) {
-  if constexpr (detail::requireTransferable<T, U>())
-    return detail::beginArray(host, n, device, TransferDirection::download, "gpuopt::downloadAsync", stream);
-  else
-    return {};
+  return detail::arrayHandle<T, U>(host, n, device, TransferDirection::download, "gpuopt::downloadAsync", stream);
 }
 
 /// The same where a container or span says n.
@@ -212,7 +229,8 @@ template <class T, class U>
 [[nodiscard]] TransferHandle downloadAsync(const MatrixView<T>& device, const MatrixView<U>& host,
                                            StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>())
-    return detail::beginViews(host, device, TransferDirection::download, "gpuopt::downloadAsync", stream);
+    return TransferHandle(
+        detail::transferMatrix(host, device, TransferDirection::download, "gpuopt::downloadAsync", stream, true));
   else
     return {};
 }
@@ -229,13 +247,17 @@ GPUOPT_OTHER_CALLS(downloadAsync,
 /// \param direction from the host or to it
 template <class T>
 [[nodiscard]] std::string explainTransfer(const T* host, std::size_t n, TransferDirection direction) {
-  return detail::arrayInWords(host, n, direction, "gpuopt::explainTransfer");
+  constexpr const char* FUNCTION = "gpuopt::explainTransfer";
+  detail::requireAddress(detail::namedArray(host, n, "host"), FUNCTION);
+  const detail::Transfer transfer{detail::bytesOf(host), nullptr, n * sizeof(T), direction, nullptr, FUNCTION};
+  const detail::HostMemory memory = detail::hostMemory(host, transfer.bytes, FUNCTION);
+  return detail::planInWords(detail::planFor(transfer, memory, false), transfer.bytes);
 }
 
 /// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). Waits for
 /// the device.
 inline void trimTransfers() {
-  detail::trimTransferSlots();
+  detail::TransferSlotsPool::instance().trim();
   trimPinned();
 }
 
