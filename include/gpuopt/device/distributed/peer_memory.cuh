@@ -50,7 +50,7 @@ class PeerMemory {
 // it, too. Those of other processes do, since they have opened it.
 //
 // cudaFree waits for the device of the memory, where a kernel may wait for the very rank that frees. So the last owner
-// frees memory of its own device alone. What it leaves is freed when that device's rank is next here.
+// frees memory of its own device alone. Other memory is freed when a rank of its device is next here.
 class PeerMemories {
  public:
   // Never destroyed: teams may be static objects.
