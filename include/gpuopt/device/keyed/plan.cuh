@@ -39,14 +39,15 @@ struct KeyedCell {
   std::size_t bytes;        // in shared memory
   std::size_t packedBytes;  // of its packed form there; the same if it has none
   std::size_t resultBytes;
-  std::size_t maxGroups;       // of blocks that read the input once each
-  bool isCount = true;         // of elements: one block can store it, and a partition can count
-  bool addsInLoops = false;    // an update of shared memory is a loop
-  bool addsGlobally = false;   // one of global memory is none
-  bool isSampled = false;      // a sample of the values is read first: sums in fixed point
-  bool isEncoded = false;      // the result has other bits until the end
-  std::size_t hotBytes = 0;    // shared memory for a block's frequent keys; 0 if there is no use for it
-  std::size_t cacheBytes = 0;  // the same where other keys are in global memory
+  std::size_t maxGroups;        // of blocks that read the input once each
+  bool isCount = true;          // of elements: one block can store it, and a partition can count
+  bool addsInLoops = false;     // an update of shared memory is a loop
+  bool addsGlobally = false;    // one of global memory is none
+  bool isSampled = false;       // a sample of the values is read first: sums in fixed point
+  bool isEncoded = false;       // the result has other bits until the end
+  std::size_t scaledBytes = 0;  // in shared memory as an integer that stands for a float; 0 if there is none
+  std::size_t hotBytes = 0;     // shared memory for a block's frequent keys; 0 if there is no use for it
+  std::size_t cacheBytes = 0;   // the same where other keys are in global memory
 };
 
 struct KeyedRequest {
@@ -82,6 +83,7 @@ struct KeyedPlan {
   bool sharesTable = false;     // whether the table of edges is in shared memory, after the cells
   bool stages = false;          // whether structures are read through shared memory, at its end
   bool findsHot = false;        // whether frequent keys have words for each lane, at its end
+  bool scales = false;          // whether blocks add floats as integers, if a sample says that these suffice
   bool caches = false;          // whether a block has words for some keys of a result in global memory
   bool followsRuns = false;     // a kernel that counts first if a sample of the input consists of runs
   std::size_t ranges = 0;       // of the partition
@@ -207,7 +209,15 @@ class KeyedPlanner {
     planStage();
     if (r_.cell.addsInLoops) planCopies();
     planHot();
+    planScaled();
     if (plan_.stages) plan_.sharedBytes += r_.stageBytes;
+  }
+
+  // Loops have the same shared memory.
+  void planScaled() {
+    const std::size_t bytes = r_.cell.scaledBytes;
+    plan_.scales = bytes > 0 && !plan_.stages && r_.slots * bytes <= cellMemory(r_);
+    if (plan_.scales) plan_.sharedBytes = largerOf(plan_.sharedBytes, cellsBytes(r_.slots, bytes));
   }
 
   // As many as fit, if the block has enough elements for them.
@@ -310,6 +320,7 @@ inline std::string kernelInWords(const KeyedPlan& plan) {
   if (plan.groups > 1) text += message({", ", plan.groups, " groups of blocks that read the input once each"});
   if (plan.copies > 1) text += message({", ", plan.copies, " copies of each bin"});
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
+  if (plan.scales) text += ", floats as integers if a sample suits";
   if (plan.findsHot) text += ", frequent keys apart";
   if (plan.caches) text += ", some keys in shared memory first";
   if (plan.followsRuns) text += ", unless elements come in runs";

@@ -10,6 +10,7 @@
 #include <gpuopt/device/keyed/cluster_sums.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
+#include <gpuopt/device/keyed/scaled_sums.cuh>
 #include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
@@ -42,6 +43,7 @@ constexpr KeyedCell wordCell() {
   cell.addsGlobally = std::is_same_v<Update, DirectSum<A>>;
   cell.isSampled = std::is_same_v<Update, FixedPointSum<A>>;
   cell.isEncoded = Update::DECODES;
+  cell.scaledBytes = isScaledSum<Update> ? 6 : 0;
   if constexpr (addsInLoops<Update>) cell.hotBytes = HotWords<Update>::hotBytes;
   cell.cacheBytes = CachedWords<Update>::sharedBytes;
   return cell;
@@ -56,6 +58,11 @@ KeyedPlan planReduceBy(const Source&, std::size_t n, std::size_t bins, const Key
   return planKeyed(request, tuning);
 }
 
+inline ReduceByArgs reduceByArgs(const KeyedPlan& plan) {
+  return {static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
+          static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel, plan.findsHot};
+}
+
 // The blocks' words are in shared memory; so are structures on their way, if they fit, too.
 template <class Words, class Source, class A, class Update>
 GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
@@ -63,8 +70,7 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Keyed
   const auto launchFor = [&](const auto& from) {
     launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>,
            keyedConfig(plan, call.function, call.stream), from, stepArgs(from, call.n), call.n, update, table,
-           ReduceByArgs{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
-                        static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel, plan.findsHot});
+           reduceByArgs(plan));
   };
   if constexpr (StagedForm<Source>::exists)
     if (plan.stages)
@@ -77,6 +83,10 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& 
                                   const Update& update, const WordTable<typename Update::Word>& table) {
   switch (plan.algorithm) {
     case KeyedAlgorithm::shared:
+      if constexpr (isScaledSum<Update>)
+        if (plan.scales)
+          return launch(scaledSumsKernel<Source>, keyedConfig(plan, call.function, call.stream), source,
+                        stepArgs(source, call.n), update, table, reduceByArgs(plan));
       if constexpr (addsInLoops<Update>)
         if (!plan.findsHot) return launchSharedReduceBy<CopiedWords<Update>>(call, plan, source, update, table);
       return launchSharedReduceBy<SharedWords<Update>>(call, plan, source, update, table);

@@ -172,8 +172,62 @@ class BlockLongSums {
   unsigned slots_;
 };
 
-// The same with 48 bits for each bin: of the upper halves, 16 bits, two in a word. Their carries are added to the table
-// at once; they are rare, as each stands for 2^48 of at most 2^62.
+// The same with 48 bits for each slot: of the upper halves, 16 bits, two in a word. What they carry is given away at
+// once, by give(slot, how many times 2^48).
+class ShortWords {
+ public:
+  __device__ explicit ShortWords(unsigned slots) : middle_(low_.words() + slots), half_(slots / 2) {}
+
+  // The upper 16 bits of all slots, two in a word, begin as `middle`.
+  __device__ void clear(unsigned middle) const {
+    for (unsigned i = threadIdx.x; i < 3 * half_; i += blockDim.x) low_.words()[i] = i < 2 * half_ ? 0 : middle;
+  }
+
+  template <int COUNT, class Give>
+  __device__ void add(const unsigned (&slots)[COUNT], const unsigned long long (&words)[COUNT],
+                      const Give& give) const {
+    unsigned upper[COUNT];
+    low_.add(slots, words, upper);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) addUpper(slots[i], static_cast<int>(upper[i]), give);
+  }
+
+  __device__ unsigned long long word(unsigned slot) const {
+    const unsigned both = middle_[slot < half_ ? slot : slot - half_];
+    return static_cast<unsigned long long>(slot < half_ ? both & 0xffff : both >> 16) << 32 | low_.words()[slot];
+  }
+
+ private:
+  // Sixteen bits with a sign go to the slot's half of a word; the rest and the carry are given away.
+  template <class Give>
+  __device__ void addUpper(unsigned slot, int upper, const Give& give) const {
+    const unsigned index = slot < half_ ? slot : slot - half_, shift = slot < half_ ? 0 : 16;
+    const int added = static_cast<short>(upper);
+    const int rest = static_cast<int>(static_cast<unsigned>(upper) - static_cast<unsigned>(added)) >> 16;
+    const unsigned before = atomicAdd(middle_ + index, static_cast<unsigned>(added) << shift);
+    const int carry = carryOf(before >> shift & 0xffff, added);
+    if (carry == 0 && rest == 0) return;
+    give(slot, rest + carry);
+    if (shift == 0 && carry != 0) takeBack(index, before, carry, give);
+  }
+
+  // The lower half of a word has carried into the upper half. That carry is taken back; the upper half may have wrapped
+  // around by the carry, or by taking it back, and then carries itself.
+  template <class Give>
+  __device__ void takeBack(unsigned index, unsigned before, int carry, const Give& give) const {
+    const unsigned later = atomicAdd(middle_ + index, static_cast<unsigned>(-carry) << 16);
+    give(index + half_, carryOf(before >> 16, carry) + carryOf(later >> 16, -carry));
+  }
+
+  __device__ static int carryOf(unsigned half, int added) { return (static_cast<int>(half) + added) >> 16; }
+
+  LowerHalves low_;
+  unsigned* middle_;
+  unsigned half_;
+};
+
+// Sums of 64 bits in these. Their carries are added to the table; they are rare, as each stands for 2^48 of at most
+// 2^62.
 template <class Update>
 class BlockShortSums {
  public:
@@ -182,58 +236,23 @@ class BlockShortSums {
   static constexpr bool FINDS_HOT = false;
 
   __device__ BlockShortSums(const WordTable<Word>& table, const BinRange& range, unsigned)
-      : result_(table.words + range.first),
-        middle_(low_.words() + range.words()),
-        bins_(range.bins),
-        half_(range.words() / 2) {}
+      : result_(table.words + range.first), words_(range.words()), bins_(range.bins) {}
 
-  __device__ void clear(const Update&) const {
-    for (unsigned i = threadIdx.x; i < 3 * half_; i += blockDim.x) low_.words()[i] = 0;
-  }
+  __device__ void clear(const Update&) const { words_.clear(0); }
 
   template <int COUNT>
   __device__ void add(const Update&, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
-    unsigned upper[COUNT];
-    low_.add(slots, words, upper);
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) addUpper(slots[i], static_cast<int>(upper[i]));
+    words_.add(slots, words, [this](unsigned slot, int carry) {
+      if (slot < bins_ && carry != 0) atomicAdd(result_ + slot, static_cast<Word>(static_cast<long long>(carry)) << 48);
+    });
   }
 
-  __device__ Word word(const Update&, unsigned slot) const {
-    const unsigned both = middle_[slot < half_ ? slot : slot - half_];
-    return Word{slot < half_ ? both & 0xffff : both >> 16} << 32 | low_.words()[slot];
-  }
+  __device__ Word word(const Update&, unsigned slot) const { return words_.word(slot); }
 
  private:
-  // Sixteen bits with a sign go to the slot's half of a word, the rest and the carry to the table.
-  __device__ void addUpper(unsigned slot, int upper) const {
-    const unsigned index = slot < half_ ? slot : slot - half_, shift = slot < half_ ? 0 : 16;
-    const int added = static_cast<short>(upper);
-    const int rest = static_cast<int>(static_cast<unsigned>(upper) - static_cast<unsigned>(added)) >> 16;
-    const unsigned before = atomicAdd(middle_ + index, static_cast<unsigned>(added) << shift);
-    const int carry = carryOf(before >> shift & 0xffff, added);
-    if (carry == 0 && rest == 0) return;
-    addToResult(slot, rest + carry);
-    if (shift == 0 && carry != 0) takeBack(index, before, carry);
-  }
-
-  // The lower half of a word has carried into the upper half. That carry is taken back; the upper half may have wrapped
-  // around by the carry, or by taking it back, and then carries itself.
-  __device__ void takeBack(unsigned index, unsigned before, int carry) const {
-    const unsigned later = atomicAdd(middle_ + index, static_cast<unsigned>(-carry) << 16);
-    addToResult(index + half_, carryOf(before >> 16, carry) + carryOf(later >> 16, -carry));
-  }
-
-  __device__ static int carryOf(unsigned half, int added) { return (static_cast<int>(half) + added) >> 16; }
-
-  __device__ void addToResult(unsigned slot, int carry) const {
-    if (slot < bins_ && carry != 0) atomicAdd(result_ + slot, static_cast<Word>(static_cast<long long>(carry)) << 48);
-  }
-
-  LowerHalves low_;
   Word* result_;
-  unsigned* middle_;
-  unsigned bins_, half_;
+  ShortWords words_;
+  unsigned bins_;
 };
 
 // No instruction adds floating-point numbers in shared memory, either.
@@ -323,7 +342,22 @@ __device__ inline void takeAll(Update& update, const Words& words, const BinRang
   takeSteps<keyedItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{}, takeRest);
 }
 
-// A block combines in shared memory, and then with the words of the others.
+// A block combines in its words, and then with the words of the others.
+template <class Words, class Source, class Update>
+__device__ inline void reduceInBlock(const Words& words, Update& update, const BinRange& range, const Source& source,
+                                     const StepArgs& steps, const WordTable<typename Update::Word>& table,
+                                     unsigned groups) {
+  words.clear(update);
+  __syncthreads();
+  takeAll(update, words, range, source, steps, groups);
+  update.end();
+  __syncthreads();
+  if constexpr (Words::FINDS_HOT) words.join(update);
+  waitForPreviousKernel();
+  forSlotsInTurn(range.bins, blockIdx.x, gridDim.x,
+                 [&](unsigned bin) { update.combine(table.words + range.first + bin, words.word(update, bin)); });
+}
+
 template <class Words, class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     sharedReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
@@ -334,15 +368,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   Words words(table, range, shape.copies);
   if constexpr (Words::FINDS_HOT)
     if (shape.findsHot) words.find(sampleSlots(source, steps, range));
-  words.clear(update);
-  __syncthreads();
-  takeAll(update, words, range, source, steps, shape.groups);
-  update.end();
-  __syncthreads();
-  if constexpr (Words::FINDS_HOT) words.join(update);
-  waitForPreviousKernel();
-  forSlotsInTurn(range.bins, blockIdx.x, gridDim.x,
-                 [&](unsigned bin) { update.combine(table.words + range.first + bin, words.word(update, bin)); });
+  reduceInBlock(words, update, range, source, steps, table, shape.groups);
 }
 
 // What eachCellKernel does with the words of bins: makes them of what is in `out`, which may be the same memory,

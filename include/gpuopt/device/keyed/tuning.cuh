@@ -95,6 +95,9 @@ inline constexpr unsigned hotSetBits = 5, hotSets = 1u << hotSetBits, hotWays = 
 inline constexpr unsigned minHotSamples = 5, hotSamplesOfBins = 1 << 14;
 inline constexpr std::size_t minHotElements = 1 << 15;
 
+// Sums of floats are added as integers if at most one of this number of threads samples a value that cannot be one.
+inline constexpr unsigned uncoveredShare = 16;
+
 // Words in shared memory of the keys that a block finds in a sample, where all words do not fit; steps of a thread in
 // the sample, and elements of a block from which on that pays.
 inline constexpr unsigned cacheBits = 14, cacheEntries = 1u << cacheBits;
