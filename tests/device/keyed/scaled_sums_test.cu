@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t n = detail::maxGlobalSums + 3001;
 constexpr std::size_t unsampled = detail::keyedThreads * 32;  // of 32 elements for each thread, one step is in a sample
+constexpr std::size_t longBins = 28800;                       // integers of 64 bits fit
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 struct Pairs {
@@ -27,13 +28,13 @@ struct Pairs {
 // Whether sums that are exact in any order are exact: NaN where that is the sum.
 void checkExact(const Pairs& pairs, std::size_t bins) {
   std::vector<double> expected(bins);
-  for (std::size_t i = 0; i < n; ++i)
+  for (std::size_t i = 0; i < pairs.values.size(); ++i)
     if (static_cast<std::size_t>(pairs.keys[i]) < bins)
       expected[static_cast<std::size_t>(pairs.keys[i])] += double{pairs.values[i]};
   const DeviceArray<float> in(pairs.values);
   const DeviceArray<int> by(pairs.keys);
   DeviceArray<float> out(bins);
-  reduceBy<FastSums>(in.data(), n, by.data(), bins, out.data());
+  reduceBy<FastSums>(in.data(), pairs.values.size(), by.data(), bins, out.data());
   const std::vector<float> sums = out.toHost();
   std::size_t wrong = 0;
   for (std::size_t bin = 0; bin < bins; ++bin)
@@ -59,27 +60,30 @@ float times2To(float value, int exponent) { return std::ldexp(value, exponent); 
 }  // namespace
 
 TEST_CASE("scaled sums: values beside those that are integers", "[device]") {
-  // The sample has nothing larger than 1, so that integers are from 2^-11 to 2^9.
-  for (const float rare : {times2To(1, -11), times2To(1, -12), times2To(5, -40), times2To(1, -149), 256.0f, 511.0f,
-                           512.0f, -513.0f, times2To(1, 100), infinity, -infinity, std::nanf(""), 0.0f})
-    checkExact(withRare(1, rare, 1000), 1000);
+  // The sample has nothing larger than 1, so that integers are from 2^-11 on, and below 2^8.
+  for (const float rare : {times2To(1, -11), times2To(1, -12), times2To(5, -40), times2To(1, -149), 255.0f, 256.0f,
+                           -257.0f, times2To(1, 100), infinity, -infinity, std::nanf(""), 0.0f})
+    for (const std::size_t bins : {std::size_t{1000}, longBins + 1}) checkExact(withRare(1, rare, bins), bins);
 }
 
 TEST_CASE("scaled sums: values of any magnitude, with a scale or without", "[device]") {
-  for (const int exponent : {-149, -126, -91, -90, -89, 0, 100, 112, 113, 114, 115})
-    checkExact(withRare(times2To(1, exponent), times2To(3, exponent - 2 < -149 ? -149 : exponent - 2), 300), 300);
+  for (const int exponent : {-149, -126, -93, -92, -91, 0, 100, 112, 113, 114, 115})
+    for (const std::size_t bins : {std::size_t{300}, longBins + 1})
+      checkExact(withRare(times2To(1, exponent), times2To(3, exponent > -147 ? exponent - 2 : -149), bins), bins);
 }
 
 TEST_CASE("scaled sums: carries of both halves of a word, in both directions", "[device]") {
-  for (const std::size_t bins : std::vector<std::size_t>{1, 2, 100, 101}) {
+  for (const std::size_t bins : std::vector<std::size_t>{1, 101, longBins + 1, longBins + 2}) {
+    const std::size_t half = detail::reduceByWords(bins) / 2;  // of slots, which share words with the others
+    const std::size_t keys[] = {5, 5 + half, 5, 5 + half, 0, bins - 1, bins};
     Pairs up, down, mixed;
-    for (std::size_t i = 0; i < n; ++i) {
-      const float sign = i % 11 == 0 ? -1.0f : 1.0f;
-      const auto key = static_cast<int>(i * i % (bins + 1));  // few are frequent, and some are in no bin
-      up.values.push_back(sign);
-      down.values.push_back(-sign);
-      mixed.values.push_back(key % 2 == 0 ? 3 * sign : -3 * sign);
-      for (Pairs* const pairs : {&up, &down, &mixed}) pairs->keys.push_back(key);
+    for (std::size_t i = 0; i < 3 * n; ++i) {
+      const float value = i % 11 == 0 ? -1.75f : 1.75f;
+      const std::size_t key = keys[i * i % 7 + (i % 5 == 0 ? 1 : 0)] % (bins + 1);
+      up.values.push_back(value);
+      down.values.push_back(-value);
+      mixed.values.push_back(key < half ? value : -value);
+      for (Pairs* const pairs : {&up, &down, &mixed}) pairs->keys.push_back(static_cast<int>(key));
     }
     for (const Pairs* const pairs : {&up, &down, &mixed}) checkExact(*pairs, bins);
   }
@@ -101,7 +105,7 @@ TEST_CASE("scaled sums: runs, and values of which a sample says that they are to
 }
 
 TEST_CASE("scaled sums: which plans have them", "[host]") {
-  const auto scales = [](std::size_t elements, std::size_t bins, const detail::KeyedCell& cell, std::size_t stage = 0) {
+  const auto plan = [](std::size_t elements, std::size_t bins, const detail::KeyedCell& cell, std::size_t stage = 0) {
     detail::KeyedRequest request;
     request.n = elements;
     request.slots = bins;
@@ -110,21 +114,28 @@ TEST_CASE("scaled sums: which plans have them", "[host]") {
     request.sharedBytes = 227 << 10;
     request.stageBytes = stage;
     request.multiprocessors = 132;
-    const detail::KeyedPlan plan = detail::planKeyed(request);
-    CHECK((!plan.scales || plan.sharedBytes >= detail::cellsBytes(bins, 6)));
-    CHECK(plan.sharedBytes <= request.sharedBytes);
-    return plan.scales;
+    const detail::KeyedPlan planned = detail::planKeyed(request);
+    CHECK(planned.sharedBytes >= bins * planned.scaledBytes);
+    CHECK(planned.sharedBytes <= request.sharedBytes);
+    return planned;
   };
   const detail::KeyedCell floats = detail::wordCell<detail::DirectSum<float>, float>();
-  const std::size_t many = std::size_t{1} << 27;
-  CHECK(scales(many, 38400, floats));
-  CHECK_FALSE(scales(many, 38401, floats));
-  CHECK(scales(detail::maxGlobalSums + 1, 100, floats));
-  CHECK_FALSE(scales(detail::maxGlobalSums, 100, floats));
-  CHECK_FALSE(scales(many, 100, floats, 1000));
-  CHECK_FALSE(scales(many, 100, detail::wordCell<detail::DirectSum<double>, double>()));
-  CHECK_FALSE(scales(many, 100, detail::wordCell<detail::DirectSum<int>, int>()));
-  CHECK_FALSE(scales(many, 100, detail::wordCell<detail::FixedPointSum<float>, float>()));
+  const std::size_t many = std::size_t{1} << 27, most = 132 * detail::maxLongSums;
+  CHECK(plan(many, longBins, floats).scaledBytes == 8);
+  CHECK(plan(many, longBins + 1, floats).scaledBytes == 6);
+  CHECK(plan(many, 38400, floats).scaledBytes == 6);
+  CHECK(plan(many, 38401, floats).scaledBytes == 0);
+  CHECK(plan(most - 1, 100, floats).scaledBytes == 8);
+  CHECK(plan(most, 100, floats).scaledBytes == 6);
+  CHECK(plan(detail::maxGlobalSums + 1, 100, floats).scaledBytes == 8);
+  CHECK(plan(detail::maxGlobalSums, 100, floats).scaledBytes == 0);
+  CHECK(plan(many, 100, floats, 1000).scaledBytes == 0);
+  CHECK(plan(many, 100, detail::wordCell<detail::DirectSum<double>, double>()).scaledBytes == 0);
+  CHECK(plan(many, 100, detail::wordCell<detail::DirectSum<int>, int>()).scaledBytes == 0);
+  CHECK(plan(many, 100, detail::wordCell<detail::FixedPointSum<float>, float>()).scaledBytes == 0);
+  CHECK(plan(132 * detail::minScaledElements, 100, floats).threads == detail::keyedThreads);
+  CHECK(plan(132 * detail::minScaledElements - 1, 100, floats).threads == detail::keyedThreads / 2);
+  CHECK(plan(1 << 16, 100, floats).blocks == 64);
 }
 
 }  // namespace gpuopt::test::scaled_sums_test

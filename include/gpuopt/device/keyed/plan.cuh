@@ -39,15 +39,15 @@ struct KeyedCell {
   std::size_t bytes;        // in shared memory
   std::size_t packedBytes;  // of its packed form there; the same if it has none
   std::size_t resultBytes;
-  std::size_t maxGroups;        // of blocks that read the input once each
-  bool isCount = true;          // of elements: one block can store it, and a partition can count
-  bool addsInLoops = false;     // an update of shared memory is a loop
-  bool addsGlobally = false;    // one of global memory is none
-  bool isSampled = false;       // a sample of the values is read first: sums in fixed point
-  bool isEncoded = false;       // the result has other bits until the end
-  std::size_t scaledBytes = 0;  // in shared memory as an integer that stands for a float; 0 if there is none
-  std::size_t hotBytes = 0;     // shared memory for a block's frequent keys; 0 if there is no use for it
-  std::size_t cacheBytes = 0;   // the same where other keys are in global memory
+  std::size_t maxGroups;       // of blocks that read the input once each
+  bool isCount = true;         // of elements: one block can store it, and a partition can count
+  bool addsInLoops = false;    // an update of shared memory is a loop
+  bool addsGlobally = false;   // one of global memory is none
+  bool isSampled = false;      // a sample of the values is read first: sums in fixed point
+  bool isEncoded = false;      // the result has other bits until the end
+  bool isScaled = false;       // sums of floats, which blocks can add as integers
+  std::size_t hotBytes = 0;    // shared memory for a block's frequent keys; 0 if there is no use for it
+  std::size_t cacheBytes = 0;  // the same where other keys are in global memory
 };
 
 struct KeyedRequest {
@@ -83,7 +83,7 @@ struct KeyedPlan {
   bool sharesTable = false;     // whether the table of edges is in shared memory, after the cells
   bool stages = false;          // whether structures are read through shared memory, at its end
   bool findsHot = false;        // whether frequent keys have words for each lane, at its end
-  bool scales = false;          // whether blocks add floats as integers, if a sample says that these suffice
+  std::size_t scaledBytes = 0;  // of an integer that stands for a float, if a sample says that these suffice; else 0
   bool caches = false;          // whether a block has words for some keys of a result in global memory
   bool followsRuns = false;     // a kernel that counts first if a sample of the input consists of runs
   std::size_t ranges = 0;       // of the partition
@@ -177,11 +177,13 @@ class KeyedPlanner {
 
   void planCluster() {
     planLooping(Algorithm::cluster, "few values: one launch does everything");
-    const bool isOne = r_.n <= maxOneBlockValues;
+    const bool isOne = r_.n <= (r_.hasClusters ? maxLoneValues : maxOneBlockValues);
     plan_.blocks = isOne ? 1 : maxClusterBlocks;
-    plan_.threads = isOne ? clusterSumThreads : clusterSumThreads / 2;
-    if (r_.n / plan_.blocks < plan_.threads * minClusterItems) plan_.threads /= 2;
+    plan_.threads = clusterSumThreads;
+    const unsigned min = isOne ? minLoneThreads : minClusterThreads;
+    while (plan_.threads > min && r_.n / plan_.blocks < plan_.threads * minClusterItems) plan_.threads /= 2;
     plan_.sharedBytes = cellsBytes(r_.slots, r_.cell.bytes) + r_.slots * sizeof(unsigned);
+    if (!isOne) plan_.sharedBytes += roundUp(r_.slots, plan_.blocks) * r_.cell.bytes;
   }
 
   // A slot has 16 bits in the tables of frequent ones.
@@ -207,17 +209,21 @@ class KeyedPlanner {
     plan_.sharesTable = r_.tableBytes > 0 && plan_.sharedBytes + r_.tableBytes <= cellMemory(r_);
     if (plan_.sharesTable) plan_.sharedBytes += r_.tableBytes;
     planStage();
+    if (r_.cell.isScaled && !plan_.stages) planScaled();
     if (r_.cell.addsInLoops) planCopies();
     planHot();
-    planScaled();
+    plan_.sharedBytes = largerOf(plan_.sharedBytes, cellsBytes(r_.slots, plan_.scaledBytes));
     if (plan_.stages) plan_.sharedBytes += r_.stageBytes;
   }
 
-  // Loops have the same shared memory.
+  // Integers in place of floats, if they fit.
   void planScaled() {
-    const std::size_t bytes = r_.cell.scaledBytes;
-    plan_.scales = bytes > 0 && !plan_.stages && r_.slots * bytes <= cellMemory(r_);
-    if (plan_.scales) plan_.sharedBytes = largerOf(plan_.sharedBytes, cellsBytes(r_.slots, bytes));
+    const auto fits = [this](std::size_t bytes) { return r_.slots * bytes <= cellMemory(r_); };
+    const bool isLong = fits(longSumBytes) && r_.n / plan_.blocks < maxLongSums;
+    plan_.scaledBytes = isLong ? longSumBytes : fits(shortSumBytes) ? shortSumBytes : 0;
+    if (plan_.scaledBytes == 0 || r_.n / plan_.blocks >= minScaledElements) return;
+    plan_.threads /= 2;
+    plan_.blocks = loopingBlocks(r_, r_.n, plan_.threads);
   }
 
   // As many as fit, if the block has enough elements for them.
@@ -320,7 +326,7 @@ inline std::string kernelInWords(const KeyedPlan& plan) {
   if (plan.groups > 1) text += message({", ", plan.groups, " groups of blocks that read the input once each"});
   if (plan.copies > 1) text += message({", ", plan.copies, " copies of each bin"});
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
-  if (plan.scales) text += ", floats as integers if a sample suits";
+  if (plan.scaledBytes > 0) text += ", floats as integers if a sample suits";
   if (plan.findsHot) text += ", frequent keys apart";
   if (plan.caches) text += ", some keys in shared memory first";
   if (plan.followsRuns) text += ", unless elements come in runs";

@@ -43,7 +43,7 @@ constexpr KeyedCell wordCell() {
   cell.addsGlobally = std::is_same_v<Update, DirectSum<A>>;
   cell.isSampled = std::is_same_v<Update, FixedPointSum<A>>;
   cell.isEncoded = Update::DECODES;
-  cell.scaledBytes = isScaledSum<Update> ? 6 : 0;
+  cell.isScaled = isScaledSum<Update>;
   if constexpr (addsInLoops<Update>) cell.hotBytes = HotWords<Update>::hotBytes;
   cell.cacheBytes = CachedWords<Update>::sharedBytes;
   return cell;
@@ -78,15 +78,22 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Keyed
   launchFor(source);
 }
 
+template <class Source, class A>
+GPUOPT_HIDDEN void launchScaledSums(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
+                                    const DirectSum<float>& update, const WordTable<float>& table) {
+  const auto kernel =
+      plan.scaledBytes == longSumBytes ? &scaledSumsKernel<true, Source> : &scaledSumsKernel<false, Source>;
+  launch(kernel, keyedConfig(plan, call.function, call.stream), source, stepArgs(source, call.n), update, table,
+         reduceByArgs(plan));
+}
+
 template <class Source, class A, class Update>
 GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
                                   const Update& update, const WordTable<typename Update::Word>& table) {
   switch (plan.algorithm) {
     case KeyedAlgorithm::shared:
       if constexpr (isScaledSum<Update>)
-        if (plan.scales)
-          return launch(scaledSumsKernel<Source>, keyedConfig(plan, call.function, call.stream), source,
-                        stepArgs(source, call.n), update, table, reduceByArgs(plan));
+        if (plan.scaledBytes > 0) return launchScaledSums(call, plan, source, update, table);
       if constexpr (addsInLoops<Update>)
         if (!plan.findsHot) return launchSharedReduceBy<CopiedWords<Update>>(call, plan, source, update, table);
       return launchSharedReduceBy<SharedWords<Update>>(call, plan, source, update, table);

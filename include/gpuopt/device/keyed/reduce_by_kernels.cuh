@@ -141,30 +141,26 @@ class LowerHalves {
   unsigned* low_;
 };
 
-// Sums of 64 bits: the lower halves of all words before the upper ones.
-template <class Update>
-class BlockLongSums {
+// Sums of 64 bits for each slot: the lower halves of all words before the upper ones.
+class LongWords {
  public:
-  using Word = unsigned long long;
-  static constexpr bool ADDS_EARLY = false;
-  static constexpr bool FINDS_HOT = false;
+  __device__ explicit LongWords(unsigned slots) : high_(low_.words() + slots), slots_(slots) {}
 
-  __device__ BlockLongSums(const WordTable<Word>&, const BinRange& range, unsigned)
-      : high_(low_.words() + range.words()), slots_(range.words()) {}
-
-  __device__ void clear(const Update&) const {
+  __device__ void clear() const {
     for (unsigned i = threadIdx.x; i < 2 * slots_; i += blockDim.x) low_.words()[i] = 0;
   }
 
   template <int COUNT>
-  __device__ void add(const Update&, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
+  __device__ void add(const unsigned (&slots)[COUNT], const unsigned long long (&words)[COUNT]) const {
     unsigned upper[COUNT];
     low_.add(slots, words, upper);
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) atomicAdd(high_ + slots[i], upper[i]);
   }
 
-  __device__ Word word(const Update&, unsigned slot) const { return Word{high_[slot]} << 32 | low_.words()[slot]; }
+  __device__ unsigned long long word(unsigned slot) const {
+    return static_cast<unsigned long long>(high_[slot]) << 32 | low_.words()[slot];
+  }
 
  private:
   LowerHalves low_;
@@ -172,8 +168,30 @@ class BlockLongSums {
   unsigned slots_;
 };
 
-// The same with 48 bits for each slot: of the upper halves, 16 bits, two in a word. What they carry is given away at
-// once, by give(slot, how many times 2^48).
+template <class Update>
+class BlockLongSums {
+ public:
+  using Word = unsigned long long;
+  static constexpr bool ADDS_EARLY = false;
+  static constexpr bool FINDS_HOT = false;
+
+  __device__ BlockLongSums(const WordTable<Word>&, const BinRange& range, unsigned) : words_(range.words()) {}
+
+  __device__ void clear(const Update&) const { words_.clear(); }
+
+  template <int COUNT>
+  __device__ void add(const Update&, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
+    words_.add(slots, words);
+  }
+
+  __device__ Word word(const Update&, unsigned slot) const { return words_.word(slot); }
+
+ private:
+  LongWords words_;
+};
+
+// The same with 48 bits for each slot: of the upper halves, 16 bits, two in a word. Carries go to
+// give(slot, how many times 2^48) at once.
 class ShortWords {
  public:
   __device__ explicit ShortWords(unsigned slots) : middle_(low_.words() + slots), half_(slots / 2) {}
@@ -301,8 +319,25 @@ __device__ inline bool combineLanes(const Update& update, unsigned key, typename
   return (firsts >> lane & 1) != 0;
 }
 
+// Combines the words of a lane's first key, and those of its last one; whether it has no other.
+template <class Update, int COUNT>
+__device__ inline bool combineEnds(const Update& update, const unsigned (&keys)[COUNT],
+                                   const typename Update::Word (&words)[COUNT], typename Update::Word& first,
+                                   typename Update::Word& last) {
+  first = words[0], last = words[COUNT - 1];
+  bool areTwo = true;
+#pragma unroll
+  for (int i = 1; i < COUNT - 1; ++i) {
+    const bool isFirst = keys[i] == keys[0];
+    areTwo = areTwo && (isFirst || keys[i] == keys[COUNT - 1]);
+    (isFirst ? first : last) = update.combined(isFirst ? first : last, words[i]);
+  }
+  return areTwo;
+}
+
 // Neighbouring elements of one bin are combined before they go to its word: lanes that update one word wait for each
-// other. First four of a lane, then, if all lanes call and most of them have such a run, those of neighbouring lanes.
+// other. First four of a lane, then, if all lanes call and most of them have such a run, those of neighbouring lanes;
+// the lanes between two runs have two keys.
 template <bool ALL_LANES, class Update, class Words, class A, int COUNT>
 __device__ inline void takeKeyed(Update& update, const Words& words, const BinRange& range,
                                  const KeyedValue<A> (&values)[COUNT]) {
@@ -325,6 +360,12 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
     if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= minCombinedLanes) {
       const unsigned noKey = ~static_cast<unsigned>(laneIndex());
       isFirst = combineLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
+      Word last[1];
+      if (!isRun && combineEnds(update, slots, own, all[0], last[0])) {
+        const unsigned lastSlot[1] = {slots[RUN - 1]};
+        words.add(update, lastSlot, last);
+        isFirst = isRun = true;
+      }
     }
     const unsigned slot[1] = {slots[0]};
     if (isFirst)

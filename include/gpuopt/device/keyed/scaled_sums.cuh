@@ -13,9 +13,9 @@ GPUOPT_DETAIL_BEGIN
 template <class Update>
 inline constexpr bool isScaledSum = std::is_same_v<Update, DirectSum<float>>;
 
-// Which floats a block adds as integers: those from 2^-12 to 2^8 times the power of two above the largest magnitude of
-// its sample. They are multiples of the unit, so that nothing is rounded. What is larger than the sample is mostly a
-// sum of neighbours with one key.
+// Which floats a block adds as integers: those from 2^-12 to 2^7 times the power of two above the largest magnitude of
+// its sample. They are multiples of the unit, so that nothing is rounded. Sums of up to 128 neighbours with one key are
+// larger than the sample.
 class FloatScale {
  public:
   __device__ explicit FloatScale(unsigned largestBits) : above_((largestBits >> MANTISSA) + 1) {}
@@ -31,15 +31,17 @@ class FloatScale {
   __device__ float value(long long integer) const { return static_cast<float>(integer) * power(above_ - BITS); }
 
  private:
-  static constexpr unsigned MANTISSA = 23, BELOW = 12, ABOVE = 8, BITS = BELOW + MANTISSA;
+  static constexpr unsigned MANTISSA = 23, BELOW = 12, ABOVE = 7, BITS = BELOW + MANTISSA;
 
   __device__ static float power(unsigned biased) { return bitsAs<float>(biased << MANTISSA); }
 
   unsigned above_;  // the exponent of that power, as floats have it
 };
 
-// The sums of a block: integers of 48 bits, which begin in the middle, so that small sums of either sign carry nothing.
-// Carries, and floats that are no such integers, are added to the result at once.
+// The sums of a block: integers of 64 bits, to which up to maxLongSums of at most 2^42 can be added; or of 48 bits,
+// which begin in the middle, so that small sums of either sign carry nothing. Carries, and floats that are no such
+// integers, are added to the result at once.
+template <bool IS_LONG>
 class ScaledSums {
  public:
   using Update = DirectSum<float>;
@@ -48,7 +50,12 @@ class ScaledSums {
   __device__ ScaledSums(const WordTable<float>& table, const FloatScale& scale)
       : table_(table), scale_(scale), words_(reduceByWords(table.bins)) {}
 
-  __device__ void clear(const Update&) const { words_.clear(0x80008000u); }
+  __device__ void clear(const Update&) const {
+    if constexpr (IS_LONG)
+      words_.clear();
+    else
+      words_.clear(0x80008000u);
+  }
 
   template <int COUNT>
   __device__ void add(const Update& update, const unsigned (&slots)[COUNT], const float (&floats)[COUNT]) const {
@@ -60,8 +67,11 @@ class ScaledSums {
       areCovered = areCovered && isCovered;
       integers[i] = isCovered ? static_cast<unsigned long long>(scale_.integer(floats[i])) : 0;
     }
-    words_.add(slots, integers,
-               [&](unsigned slot, int carry) { give(update, slot, scale_.value((1ll << 48) * carry)); });
+    if constexpr (IS_LONG)
+      words_.add(slots, integers);
+    else
+      words_.add(slots, integers,
+                 [&](unsigned slot, int carry) { give(update, slot, scale_.value((1ll << 48) * carry)); });
     if (areCovered) return;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
@@ -69,7 +79,7 @@ class ScaledSums {
   }
 
   __device__ float word(const Update&, unsigned slot) const {
-    return scale_.value(static_cast<long long>(words_.word(slot)) - (1ll << 47));
+    return scale_.value(static_cast<long long>(words_.word(slot)) - (IS_LONG ? 0 : 1ll << 47));
   }
 
  private:
@@ -79,7 +89,7 @@ class ScaledSums {
 
   const WordTable<float>& table_;
   FloatScale scale_;
-  ShortWords words_;
+  std::conditional_t<IS_LONG, LongWords, ShortWords> words_;
 };
 
 // The scale of a sample, a step of each thread, and whether it covers nearly all of it. All threads call.
@@ -106,7 +116,7 @@ __device__ inline bool findScale(const Source& source, const StepArgs& steps, un
 }
 
 // A block adds integers if its sample says that they suffice, else in loops.
-template <class Source>
+template <bool IS_LONG, class Source>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     scaledSumsKernel(const Source source, const StepArgs steps, DirectSum<float> update, const WordTable<float> table,
                      const ReduceByArgs shape) {
@@ -116,7 +126,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   FloatScale scale(0);
   if (findScale(source, steps, table.bins, largest, scale)) {
     waitForPreviousKernel();
-    return reduceInBlock(ScaledSums(table, scale), update, range, source, steps, table, 1);
+    return reduceInBlock(ScaledSums<IS_LONG>(table, scale), update, range, source, steps, table, 1);
   }
   HotWords<DirectSum<float>> words(table, range, shape.copies);
   if (shape.findsHot) words.find(sampleSlots(source, steps, range));
