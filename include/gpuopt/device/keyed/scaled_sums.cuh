@@ -92,6 +92,9 @@ class ScaledSums {
   std::conditional_t<IS_LONG, LongWords, ShortWords> words_;
 };
 
+template <bool IS_LONG>
+inline constexpr bool combinesEnds<ScaledSums<IS_LONG>> = true;
+
 // The scale of a sample, a step of each thread, and whether it covers nearly all of it. All threads call.
 template <class Source>
 __device__ inline bool findScale(const Source& source, const StepArgs& steps, unsigned bins, unsigned& largest,
