@@ -14,7 +14,7 @@ GPUOPT_DETAIL_BEGIN
 
 // The sums of a block, the flags of its bins, and the binade of its cluster's largest magnitude. A block of several
 // owns a part of the bins: the others store their sums of these into its shared memory. Loads from there would take
-// longer: 2^14 values 3.4 us instead of 2.7, 2^16 values 5.6 instead of 4.1 (H200, 2026-11-28, a trial program).
+// longer: 2^13 values 3.3 us instead of 2.8, 2^16 values 5.4 instead of 4.6 (H200, 2026-11-28, a trial program).
 template <class A>
 class ClusterSums {
  public:
