@@ -262,8 +262,8 @@ void histogramRows(MatrixView<T> in, Counts&& counts, detail::LimitOf<const T*> 
 /// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude in any of the bins,
 /// and the sum is exact from there on. So a value is off by at most n * 2^-61 of that magnitude, which may be that of
 /// another bin. A bin with an infinity or NaN gets what their sum is. With the policy FastSums the order of additions
-/// differs between runs, and nothing is rounded to fixed point. It is faster for up to some millions of values and for
-/// sorted keys, and slower otherwise, as no instruction adds floating-point numbers in shared memory.
+/// differs between runs, and nothing is rounded to fixed point: blocks add floats as integers where these are exact by
+/// a sample of their magnitudes, else in loops, as no instruction adds floating-point numbers in shared memory.
 ///
 /// Cost: reads values and keys once. Reproducible sums first look at a sample of 2^20 pairs, and read all pairs once
 /// more if the sample has missed the largest magnitude's power of two; they take scratch memory of 20 bytes a bin, in

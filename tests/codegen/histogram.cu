@@ -17,6 +17,8 @@
 // CODEGEN: kernel=(shared|global)ReduceByKernel<.*PairSource<unsigned.char,.int.*false> no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*HotWords<.*DirectSum<float> contains=atom\.shared\.and no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*CopiedWords<.*DirectSum<float> no-local no-spill max-registers=64
+// CODEGEN: kernel=scaledSumsKernel<.*PairSource<float.*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.add\.u32 contains=atom\.global\.add\.f32
+// CODEGEN: kernel=scaledSumsKernel no-local no-spill max-registers=64
 // CODEGEN: kernel=globalReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.exch
 // CODEGEN: kernel=clusterSumsKernel<.*PairSource<float.*true> contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=clusterSumsKernel no-local no-spill max-registers=64

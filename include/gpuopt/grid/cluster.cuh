@@ -34,15 +34,6 @@ __device__ inline void syncCluster() {
 #endif
 }
 
-// Waits for all threads of the cluster, before the block ends and its shared memory with it. Nothing is waited for that
-// a thread has written.
-__device__ inline void leaveCluster() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-  waitForCluster();
-#endif
-}
-
 // The address of a shared variable of this block in another block of the cluster.
 template <class T>
 __device__ inline T* clusterAddress(T* shared, [[maybe_unused]] unsigned block) {

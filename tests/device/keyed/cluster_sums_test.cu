@@ -76,8 +76,9 @@ TEST_CASE("reduceBy: sums of few values have the bits of the kernels for many", 
 }
 
 TEST_CASE("reduceBy: sums at the limits of one cluster", "[device][sweep]") {
-  for (const std::size_t n : {detail::maxOneBlockValues, detail::maxOneBlockValues + 1, std::size_t{30001},
-                              detail::maxClusterValues, detail::maxClusterValues + 1})
+  for (const std::size_t n :
+       {detail::maxLoneValues, detail::maxLoneValues + 1, detail::maxOneBlockValues, detail::maxOneBlockValues + 1,
+        std::size_t{30001}, detail::maxClusterValues, detail::maxClusterValues + 1})
     for (const std::size_t bins : {std::size_t{1}, detail::maxClusterBins, detail::maxClusterBins + 1}) {
       checkSums<float>(n, bins);
       checkSums<double>(n, bins);
@@ -85,9 +86,10 @@ TEST_CASE("reduceBy: sums at the limits of one cluster", "[device][sweep]") {
 }
 
 TEST_CASE("reduceBy: which sums one cluster makes, of how many blocks and threads", "[host]") {
-  constexpr std::size_t ONE = detail::maxOneBlockValues, ALL = detail::maxClusterValues, BINS = detail::maxClusterBins;
+  constexpr std::size_t ALL = detail::maxClusterValues, BINS = detail::maxClusterBins;
   constexpr unsigned THREADS = detail::clusterSumThreads, BLOCKS = detail::maxClusterBlocks;
   for (const bool hasClusters : {false, true}) {
+    const std::size_t one = hasClusters ? detail::maxLoneValues : detail::maxOneBlockValues;
     const auto plan = [hasClusters](std::size_t n, std::size_t bins) {
       detail::KeyedRequest request;
       request.n = n;
@@ -103,17 +105,24 @@ TEST_CASE("reduceBy: which sums one cluster makes, of how many blocks and thread
       return plan(n, bins).algorithm == detail::KeyedAlgorithm::cluster ? plan(n, bins).blocks : std::size_t{0};
     };
     CHECK(blocks(0, 1) == 0);
-    CHECK(blocks(ONE, BINS) == 1);
+    CHECK(blocks(one, BINS) == 1);
     CHECK(blocks(1, BINS + 1) == 0);
-    CHECK(blocks(ONE + 1, 1) == (hasClusters ? BLOCKS : 0));
+    CHECK(blocks(one + 1, 1) == (hasClusters ? BLOCKS : 0));
     CHECK(blocks(ALL, BINS) == (hasClusters ? BLOCKS : 0));
     CHECK(blocks(ALL + 1, 1) == 0);
-    CHECK(plan(detail::minClusterItems * THREADS - 1, 1).threads == THREADS / 2);
-    CHECK(plan(detail::minClusterItems * THREADS, 1).threads == THREADS);
-    CHECK(plan(ONE, 37).sharedBytes >= (2 * detail::reduceByWords(37) + 37) * sizeof(unsigned));
-    if (!hasClusters) continue;
-    CHECK(plan(detail::minClusterItems * THREADS / 2 * BLOCKS - 1, 1).threads == THREADS / 4);
-    CHECK(plan(detail::minClusterItems * THREADS / 2 * BLOCKS, 1).threads == THREADS / 2);
+    CHECK(plan(1, 1).threads == detail::minLoneThreads);
+    CHECK(plan(one, 37).sharedBytes >= (2 * detail::reduceByWords(37) + 37) * sizeof(unsigned));
+    if (!hasClusters) {
+      CHECK(plan(detail::minClusterItems * THREADS - 1, 1).threads == THREADS / 2);
+      CHECK(plan(detail::minClusterItems * THREADS, 1).threads == THREADS);
+      continue;
+    }
+    CHECK(plan(one + 1, 1).threads == detail::minClusterThreads);
+    for (const unsigned threads : {THREADS / 2, THREADS}) {
+      CHECK(plan(detail::minClusterItems * threads * BLOCKS - 1, 1).threads == threads / 2);
+      CHECK(plan(detail::minClusterItems * threads * BLOCKS, 1).threads == threads);
+    }
+    CHECK(plan(one + 1, 37).sharedBytes >= (2 * detail::reduceByWords(37) + 37) * sizeof(unsigned) + 40 * 8);
   }
 }
 

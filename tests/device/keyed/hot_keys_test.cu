@@ -72,6 +72,13 @@ std::vector<A> wholeNumbers(std::size_t n) {
   return values;
 }
 
+// The same of two magnitudes, one of which is no integer beside the other (device/keyed/scaled_sums.cuh).
+std::vector<float> differentNumbers(std::size_t n) {
+  std::vector<float> values;
+  for (std::size_t i = 0; i < n; ++i) values.push_back(i % 251 == 77 ? 16384.0f : static_cast<float>(i % 3) - 1);
+  return values;
+}
+
 std::vector<int> signs(std::size_t n) {
   std::vector<int> values;
   for (const unsigned number : numbersBelow(n, 2, Distribution::uniform, 9)) values.push_back(number == 0 ? 1 : -1);
@@ -84,12 +91,14 @@ constexpr std::size_t manyValues = 4 * detail::minHotElements + 1003;  // the em
 
 TEST_CASE("reduceBy: frequent keys, sums of floating-point numbers in any order", "[device]") {
   check<FastSums>(manyValues, 30011, wholeNumbers<float>(manyValues), Plus{}, allKeys);
+  check<FastSums>(manyValues, 30011, differentNumbers(manyValues), Plus{}, fewKeys);
 }
 
 TEST_CASE("reduceBy: frequent keys, copies of words, groups of blocks, other types", "[device][sweep]") {
   for (const std::size_t n : {manyValues, manyValues - 2000}) {
     const std::vector<Keys>& kinds = n == manyValues ? allKeys : fewKeys;
     check<FastSums>(n, 3001, wholeNumbers<float>(n), Plus{}, kinds);
+    check<FastSums>(n, 3001, differentNumbers(n), Plus{}, fewKeys);
     check<FastSums>(n, 60002, wholeNumbers<float>(n), Plus{}, kinds);
     check<FastSums>(n, 30003, wholeNumbers<double>(n), Plus{}, fewKeys);
     check<ReduceByPolicy>(n, 20002, signs(n), Multiplies{}, fewKeys);

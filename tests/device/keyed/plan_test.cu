@@ -279,10 +279,8 @@ TEST_CASE("explainReduceBy: the plan in words", "[device]") {
         "2155872256 "
         "bytes, all of them again if the sample missed larger values, writes 400");
   CHECK(words(fastSums(MANY, 1000)) ==
-        "shared memory, by vectors, 32 copies of each bin, 132 blocks of 1024 threads: all bins "
-        "fit into shared "
-        "memory; reads "
-        "2147483648 bytes, writes 4000");
+        "shared memory, by vectors, 32 copies of each bin, floats as integers if a sample suits, 132 blocks of 1024 "
+        "threads: all bins fit into shared memory; reads 2147483648 bytes, writes 4000");
   const DeviceArray<float> values(100);
   const DeviceArray<int> keys(100);
   DeviceArray<float> sums(10);

@@ -121,6 +121,9 @@ class CachedWords {
   bool hasEntries_;
 };
 
+template <class Update>
+inline constexpr bool combinesEnds<CachedWords<Update>> = addsInLoops<Update>;
+
 template <class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     globalReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,

@@ -10,6 +10,7 @@
 #include <gpuopt/device/keyed/cluster_sums.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
+#include <gpuopt/device/keyed/scaled_sums.cuh>
 #include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
@@ -42,6 +43,7 @@ constexpr KeyedCell wordCell() {
   cell.addsGlobally = std::is_same_v<Update, DirectSum<A>>;
   cell.isSampled = std::is_same_v<Update, FixedPointSum<A>>;
   cell.isEncoded = Update::DECODES;
+  cell.isScaled = isScaledSum<Update>;
   if constexpr (addsInLoops<Update>) cell.hotBytes = HotWords<Update>::hotBytes;
   cell.cacheBytes = CachedWords<Update>::sharedBytes;
   return cell;
@@ -69,6 +71,11 @@ GPUOPT_HIDDEN auto sharedReduceBy(const KeyedPlan& plan) {
     return &sharedReduceByKernel<SharedWords<Update>, Source, Update>;
 }
 
+template <class Source>
+GPUOPT_HIDDEN auto scaledSumsOf(const KeyedPlan& plan) {
+  return plan.scaledBytes == longSumBytes ? &scaledSumsKernel<true, Source> : &scaledSumsKernel<false, Source>;
+}
+
 template <class Source, class A, class Update>
 GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
                                   const Update& update, const WordTable<typename Update::Word>& table) {
@@ -79,6 +86,9 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& 
                   plan.caches);
   const ReduceByArgs args{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
                           static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel, plan.findsHot};
+  if constexpr (isScaledSum<Update>)
+    if (plan.scaledBytes > 0)
+      return launch(scaledSumsOf<Source>(plan), config, source, stepArgs(source, call.n), update, table, args);
   if constexpr (StagedForm<Source>::exists)
     if (plan.stages) {  // structures on their way are in shared memory, too
       const auto staged = StagedForm<Source>::of(source, call.n, plan.sharedBytes - StagedForm<Source>::sharedBytes);

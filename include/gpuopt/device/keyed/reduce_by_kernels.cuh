@@ -6,6 +6,7 @@
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/keyed/bins.cuh>
 #include <gpuopt/device/keyed/counters.cuh>
+#include <gpuopt/device/keyed/long_words.cuh>
 #include <gpuopt/device/keyed/reduce_by_update.cuh>
 #include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -115,33 +116,7 @@ class BlockWords {
   unsigned slots_;
 };
 
-// The lower halves of sums of 64 bits. No instruction adds 64 bits in shared memory; it would be a loop, in which lanes
-// that add to one word wait for each other.
-class LowerHalves {
- public:
-  __device__ LowerHalves() : low_(&keepAddress(*dynamicShared<unsigned>())) {}
-
-  // Adds, and returns what the upper halves get: their own part, and a carry where the lower half has wrapped around.
-  template <int COUNT>
-  __device__ void add(const unsigned (&slots)[COUNT], const unsigned long long (&words)[COUNT],
-                      unsigned (&upper)[COUNT]) const {
-    unsigned before[COUNT];
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) before[i] = atomicAdd(low_ + slots[i], static_cast<unsigned>(words[i]));
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      const bool carries = before[i] + static_cast<unsigned>(words[i]) < before[i];
-      upper[i] = static_cast<unsigned>(words[i] >> 32) + (carries ? 1 : 0);
-    }
-  }
-
-  __device__ unsigned* words() const { return low_; }
-
- private:
-  unsigned* low_;
-};
-
-// Sums of 64 bits: the lower halves of all words before the upper ones.
+// Sums of 64 bits (long_words.cuh).
 template <class Update>
 class BlockLongSums {
  public:
@@ -149,31 +124,22 @@ class BlockLongSums {
   static constexpr bool ADDS_EARLY = false;
   static constexpr bool FINDS_HOT = false;
 
-  __device__ BlockLongSums(const WordTable<Word>&, const BinRange& range, unsigned)
-      : high_(low_.words() + range.words()), slots_(range.words()) {}
+  __device__ BlockLongSums(const WordTable<Word>&, const BinRange& range, unsigned) : words_(range.words()) {}
 
-  __device__ void clear(const Update&) const {
-    for (unsigned i = threadIdx.x; i < 2 * slots_; i += blockDim.x) low_.words()[i] = 0;
-  }
+  __device__ void clear(const Update&) const { words_.clear(); }
 
   template <int COUNT>
   __device__ void add(const Update&, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
-    unsigned upper[COUNT];
-    low_.add(slots, words, upper);
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) atomicAdd(high_ + slots[i], upper[i]);
+    words_.add(slots, words);
   }
 
-  __device__ Word word(const Update&, unsigned slot) const { return Word{high_[slot]} << 32 | low_.words()[slot]; }
+  __device__ Word word(const Update&, unsigned slot) const { return words_.word(slot); }
 
  private:
-  LowerHalves low_;
-  unsigned* high_;
-  unsigned slots_;
+  LongWords words_;
 };
 
-// The same with 48 bits for each bin: of the upper halves, 16 bits, two in a word. Their carries are added to the table
-// at once; they are rare, as each stands for 2^48 of at most 2^62.
+// The same in 48 bits. Carries are added to the table; they are rare, as each stands for 2^48 of at most 2^62.
 template <class Update>
 class BlockShortSums {
  public:
@@ -182,58 +148,23 @@ class BlockShortSums {
   static constexpr bool FINDS_HOT = false;
 
   __device__ BlockShortSums(const WordTable<Word>& table, const BinRange& range, unsigned)
-      : result_(table.words + range.first),
-        middle_(low_.words() + range.words()),
-        bins_(range.bins),
-        half_(range.words() / 2) {}
+      : result_(table.words + range.first), words_(range.words()), bins_(range.bins) {}
 
-  __device__ void clear(const Update&) const {
-    for (unsigned i = threadIdx.x; i < 3 * half_; i += blockDim.x) low_.words()[i] = 0;
-  }
+  __device__ void clear(const Update&) const { words_.clear(0); }
 
   template <int COUNT>
   __device__ void add(const Update&, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
-    unsigned upper[COUNT];
-    low_.add(slots, words, upper);
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) addUpper(slots[i], static_cast<int>(upper[i]));
+    words_.add(slots, words, [this](unsigned slot, int carry) {
+      if (slot < bins_ && carry != 0) atomicAdd(result_ + slot, static_cast<Word>(static_cast<long long>(carry)) << 48);
+    });
   }
 
-  __device__ Word word(const Update&, unsigned slot) const {
-    const unsigned both = middle_[slot < half_ ? slot : slot - half_];
-    return Word{slot < half_ ? both & 0xffff : both >> 16} << 32 | low_.words()[slot];
-  }
+  __device__ Word word(const Update&, unsigned slot) const { return words_.word(slot); }
 
  private:
-  // Sixteen bits with a sign go to the slot's half of a word, the rest and the carry to the table.
-  __device__ void addUpper(unsigned slot, int upper) const {
-    const unsigned index = slot < half_ ? slot : slot - half_, shift = slot < half_ ? 0 : 16;
-    const int added = static_cast<short>(upper);
-    const int rest = static_cast<int>(static_cast<unsigned>(upper) - static_cast<unsigned>(added)) >> 16;
-    const unsigned before = atomicAdd(middle_ + index, static_cast<unsigned>(added) << shift);
-    const int carry = carryOf(before >> shift & 0xffff, added);
-    if (carry == 0 && rest == 0) return;
-    addToResult(slot, rest + carry);
-    if (shift == 0 && carry != 0) takeBack(index, before, carry);
-  }
-
-  // The lower half of a word has carried into the upper half. That carry is taken back; the upper half may have wrapped
-  // around by the carry, or by taking it back, and then carries itself.
-  __device__ void takeBack(unsigned index, unsigned before, int carry) const {
-    const unsigned later = atomicAdd(middle_ + index, static_cast<unsigned>(-carry) << 16);
-    addToResult(index + half_, carryOf(before >> 16, carry) + carryOf(later >> 16, -carry));
-  }
-
-  __device__ static int carryOf(unsigned half, int added) { return (static_cast<int>(half) + added) >> 16; }
-
-  __device__ void addToResult(unsigned slot, int carry) const {
-    if (slot < bins_ && carry != 0) atomicAdd(result_ + slot, static_cast<Word>(static_cast<long long>(carry)) << 48);
-  }
-
-  LowerHalves low_;
   Word* result_;
-  unsigned* middle_;
-  unsigned bins_, half_;
+  ShortWords words_;
+  unsigned bins_;
 };
 
 // No instruction adds floating-point numbers in shared memory, either.
@@ -282,8 +213,30 @@ __device__ inline bool combineLanes(const Update& update, unsigned key, typename
   return (firsts >> lane & 1) != 0;
 }
 
+// Whether a lane between two runs combines the words of both before it adds them: where an addition takes many
+// instructions, or is one of global memory. Integers in 2^16 to 2^18 bins would take up to 20 % longer.
+template <class Words>
+inline constexpr bool combinesEnds = false;
+
+// Combines the words of a lane's first key, and those of its last one; whether it has no other.
+template <class Update, int COUNT>
+__device__ inline bool combineEnds(const Update& update, const unsigned (&keys)[COUNT],
+                                   const typename Update::Word (&words)[COUNT], typename Update::Word& first,
+                                   typename Update::Word& last) {
+  first = words[0], last = words[COUNT - 1];
+  bool areTwo = true;
+#pragma unroll
+  for (int i = 1; i < COUNT - 1; ++i) {
+    const bool isFirst = keys[i] == keys[0];
+    areTwo = areTwo && (isFirst || keys[i] == keys[COUNT - 1]);
+    (isFirst ? first : last) = update.combined(isFirst ? first : last, words[i]);
+  }
+  return areTwo;
+}
+
 // Neighbouring elements of one bin are combined before they go to its word: lanes that update one word wait for each
-// other. First four of a lane, then, if all lanes call and most of them have such a run, those of neighbouring lanes.
+// other. First four of a lane, then, if all lanes call and most of them have such a run, those of neighbouring lanes;
+// the lanes between two runs have two keys.
 template <bool ALL_LANES, class Update, class Words, class A, int COUNT>
 __device__ inline void takeKeyed(Update& update, const Words& words, const BinRange& range,
                                  const KeyedValue<A> (&values)[COUNT]) {
@@ -306,6 +259,14 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
     if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= minCombinedLanes) {
       const unsigned noKey = ~static_cast<unsigned>(laneIndex());
       isFirst = combineLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
+      if constexpr (combinesEnds<Words>) {
+        Word last[1];
+        if (!isRun && combineEnds(update, slots, own, all[0], last[0])) {
+          const unsigned lastSlot[1] = {slots[RUN - 1]};
+          words.add(update, lastSlot, last);
+          isFirst = isRun = true;
+        }
+      }
     }
     const unsigned slot[1] = {slots[0]};
     if (isFirst)
@@ -323,7 +284,22 @@ __device__ inline void takeAll(Update& update, const Words& words, const BinRang
   takeSteps<keyedItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{}, takeRest);
 }
 
-// A block combines in shared memory, and then with the words of the others.
+// A block combines in its words, and then with the words of the others.
+template <class Words, class Source, class Update>
+__device__ inline void reduceInBlock(const Words& words, Update& update, const BinRange& range, const Source& source,
+                                     const StepArgs& steps, const WordTable<typename Update::Word>& table,
+                                     unsigned groups) {
+  words.clear(update);
+  __syncthreads();
+  takeAll(update, words, range, source, steps, groups);
+  update.end();
+  __syncthreads();
+  if constexpr (Words::FINDS_HOT) words.join(update);
+  waitForPreviousKernel();
+  forSlotsInTurn(range.bins, blockIdx.x, gridDim.x,
+                 [&](unsigned bin) { update.combine(table.words + range.first + bin, words.word(update, bin)); });
+}
+
 template <class Words, class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     sharedReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
@@ -334,15 +310,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   Words words(table, range, shape.copies);
   if constexpr (Words::FINDS_HOT)
     if (shape.findsHot) words.find(sampleSlots(source, steps, range));
-  words.clear(update);
-  __syncthreads();
-  takeAll(update, words, range, source, steps, shape.groups);
-  update.end();
-  __syncthreads();
-  if constexpr (Words::FINDS_HOT) words.join(update);
-  waitForPreviousKernel();
-  forSlotsInTurn(range.bins, blockIdx.x, gridDim.x,
-                 [&](unsigned bin) { update.combine(table.words + range.first + bin, words.word(update, bin)); });
+  reduceInBlock(words, update, range, source, steps, table, shape.groups);
 }
 
 // What eachCellKernel does with the words of bins: makes them of what is in `out`, which may be the same memory,

@@ -95,6 +95,14 @@ inline constexpr unsigned hotSetBits = 5, hotSets = 1u << hotSetBits, hotWays = 
 inline constexpr unsigned minHotSamples = 5, hotSamplesOfBins = 1 << 14;
 inline constexpr std::size_t minHotElements = 1 << 15;
 
+// Sums of floats as integers: bytes of one in shared memory, and how many values a block may have for the longer
+// ones. Blocks of fewer values than minScaledElements have half as many threads: 2^18 values in 1024 bins take 7.4 us
+// with 1024, 5.6 with 512; 2^22 values 14.0 and 14.9 (H200, 2026-11-28, a trial program).
+inline constexpr std::size_t longSumBytes = 8, shortSumBytes = 6, maxLongSums = std::size_t{3} << 19;
+inline constexpr std::size_t minScaledElements = 1 << 14;
+// At most one of this number of threads samples a value that cannot be such an integer.
+inline constexpr unsigned uncoveredShare = 16;
+
 // Words in shared memory of the keys that a block finds in a sample, where all words do not fit; steps of a thread in
 // the sample, and elements of a block from which on that pays.
 inline constexpr unsigned cacheBits = 14, cacheEntries = 1u << cacheBits;
@@ -110,13 +118,16 @@ inline constexpr int minCombinedLanes = 24;
 inline constexpr std::size_t maxReduceByGroups = 5;
 inline constexpr std::size_t maxLoopingGroups = 3;
 
-// Up to these numbers of values and bins, one cluster of blocks adds in fixed point; a block alone up to fewer values.
-inline constexpr std::size_t maxClusterValues = 1 << 16, maxOneBlockValues = 1 << 13;
+// Up to these numbers of values and bins, one cluster of blocks adds in fixed point; a block alone up to fewer values,
+// and where there are no clusters.
+inline constexpr std::size_t maxClusterValues = 1 << 16, maxOneBlockValues = 1 << 13, maxLoneValues = 1 << 11;
 inline constexpr std::size_t maxClusterBins = 4096;
 inline constexpr unsigned maxClusterBlocks = 8, clusterSumThreads = 1024;
-// A block alone has that many threads, those of a cluster half as many; and half of it where a thread had fewer values:
-// of a cluster, 2^14 values take 256 threads 4.3 us, 512 4.7, 1024 6.6; 2^16 values 7.9, 6.6, 7.6 (H100, 2026-11-28).
-inline constexpr std::size_t minClusterItems = 6;
+// Threads are halved where they had fewer values than this, down to 256 of a cluster's block and 512 of a block alone:
+// 2^13 values take eight blocks of 256 threads 2.4 us, of 128 threads 2.7; 2^16 values 1024 threads 4.1, 512
+// threads 4.6 (H200, 2026-11-28, a trial program).
+inline constexpr std::size_t minClusterItems = 8;
+inline constexpr unsigned minClusterThreads = 256, minLoneThreads = 512;
 
 // Sizes of passes.
 struct KeyedTuning {
