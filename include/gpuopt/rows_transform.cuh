@@ -225,7 +225,8 @@ void quantizeRowBlocks(In&& in, Out&& out, std::size_t rows, std::size_t cols, S
 /// \{
 
 /// One line: which kernel transforms these rows on the current device, its launch, the reason, and the bytes that must
-/// move. The same for every statistic and map. Nothing is launched. Errors: those of transformRows.
+/// move. The same for every statistic and map, but that staged rows of more than 136 elements take a warp each where
+/// there are gamma or beta. Nothing is launched. Errors: those of transformRows.
 template <class In, class Out, class = detail::EnableMatrices<In, Out>>
 [[nodiscard]] std::string explainTransformRows(const In& in, const Out& out) {
   constexpr const char* function = "gpuopt::explainTransformRows";

@@ -12,7 +12,8 @@
 // CODEGEN: kernel=(cluster|reread)TransformKernel arch=90 contains=st\.async contains=barrier\.cluster\.arrive\.relaxed absent=barrier\.cluster\.arrive\.release
 // CODEGEN: kernel=clusterTransformKernel arch=90 contains=cp\.async\.bulk\.prefetch\.L2
 // CODEGEN: kernel=(lane|ends)TransformKernel absent=bar\.sync max-registers=64
-// CODEGEN: kernel=stagedTransformKernel contains=cp\.async\.cg contains=st\.global\.v4 absent=bar\.sync no-local no-spill max-registers=56
+// CODEGEN: kernel=stagedTransformKernel contains=cp\.async\.cg contains=st\.global\.v4 absent=bar\.sync no-local no-spill max-registers=64
+// CODEGEN: kernel=stagedTransformKernel<(4|8|16), max-registers=56
 void normalisedRows(const __nv_bfloat16* in, __nv_bfloat16* out, const __nv_bfloat16* gamma, const __nv_bfloat16* beta,
                     std::size_t rows, std::size_t cols, cudaStream_t stream) {
   gpuopt::softmaxRows(in, out, rows, cols, stream);

@@ -91,6 +91,17 @@ TEST_CASE("Short unaligned rows that follow one another are staged", "[rows]") {
   CHECK(detail::planTransformRows({1000000, 133, 4, 4, true, false, true, true, 132}, {}).elements == 0);
 }
 
+TEST_CASE("A warp takes a staged row of many numbers of columns, which its lanes keep", "[rows]") {
+  const auto plannedNumbers = [](std::size_t cols) {
+    return detail::planTransformRows({1000000, cols, 2, 2, true, false, true, true, 132, false, true}, {});
+  };
+  CHECK((plannedNumbers(41).lanes == 4 && plannedNumbers(136).lanes == 8));
+  CHECK((plannedNumbers(137).lanes == 32 && plannedNumbers(137).spanRows == 8));
+  CHECK((plannedNumbers(160).elements == 5 && plannedNumbers(161).elements == 7));
+  CHECK((plannedNumbers(224).elements == 7 && plannedNumbers(225).elements == 11));
+  CHECK((plannedNumbers(352).elements == 11 && plannedNumbers(353).algorithm == TransformAlgorithm::lanes));
+}
+
 TEST_CASE("L2 fetches 4 MiB ahead of many rows of clusters", "[rows]") {
   CHECK(planned(1000000, 129280).ahead == 16);
   CHECK(planned(1000000, 65536).ahead == 32);

@@ -104,9 +104,9 @@ inline bool areRowsJoined(const NamedView& in, const NamedView& out) {
   return in.rows == 1 || (in.ld == in.cols && out.ld == out.cols);
 }
 
-// `isOneType`: elements of both matrices are of the same type.
-inline TransformCall transformCall(const NamedView& in, const NamedView& out, bool isOneType, std::size_t partCols,
-                                   const char* function, const TransformTuning& tuning = {}) {
+// `isOneType`: elements of both matrices are of the same type; `loadsNumbers`: the map does, those of columns.
+inline TransformCall transformCall(const NamedView& in, const NamedView& out, bool isOneType, bool loadsNumbers,
+                                   std::size_t partCols, const char* function, const TransformTuning& tuning = {}) {
   TransformCall call{};
   if (isEmpty(in)) return call;
   const std::size_t count = 16 / in.elementBytes;
@@ -131,7 +131,8 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   const bool hasClusters = hasClusterCode(computeCapability(device));
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
-       hasClusters, multiprocessors, hasClusters && rows <= multiprocessors / largeCluster && hasLargeClusters(device)},
+       hasClusters, multiprocessors, hasClusters && rows <= multiprocessors / largeCluster && hasLargeClusters(device),
+       loadsNumbers},
       tuning);
   return call;
 }
@@ -145,10 +146,8 @@ void transformViews(const char* function, cudaStream_t stream, const MatrixView<
   using Element = std::remove_const_t<In>;
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
-    TransformTuning own = tuning;
-    if constexpr (loadsColumns<Map>) own.stagedCols = smallerOf(own.stagedCols, own.stagedNumbersCols);
-    const TransformCall call =
-        transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, own);
+    const TransformCall call = transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>,
+                                             loadsColumns<Map>, partCols, function, tuning);
     launchTransform(call.plan,
                     RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map}, stream,
                     function);
@@ -160,7 +159,7 @@ std::string explainTransform(const char* function, const MatrixView<In>& in, con
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
     constexpr bool isOneType = std::is_same_v<std::remove_const_t<In>, Out>;
-    return planInWords(transformCall(named(in, "in"), named(out, "out"), isOneType, INT_MAX, function).plan);
+    return planInWords(transformCall(named(in, "in"), named(out, "out"), isOneType, false, INT_MAX, function).plan);
   } else {
     return {};
   }

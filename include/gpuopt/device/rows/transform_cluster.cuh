@@ -80,14 +80,16 @@ struct ClusterArrivals {
 #endif
 };
 
-GPUOPT_KERNEL void __launch_bounds__(512) largeClusterKernel() {}
+// A template only so that several files may have it.
+template <int BLOCK = 512>
+GPUOPT_KERNEL void __launch_bounds__(BLOCK) largeClusterKernel() {}
 
 // Whether clusters of largeCluster blocks run on a device: that many multiprocessors have to be side by side.
-inline bool hasLargeClusters(int device) {
+GPUOPT_HIDDEN inline bool hasLargeClusters(int device) {
   static auto& known = *new Registry<int, int>;  // destructors of static objects may still launch
   const int blocks = known.get(device, [] {
     const RelaxedCapture relaxed;  // lazy loading of the kernel may allocate
-    const auto kernel = reinterpret_cast<const void*>(largeClusterKernel);
+    const auto kernel = reinterpret_cast<const void*>(&largeClusterKernel<>);
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(largeCluster);
     config.blockDim = dim3(512);

@@ -18,7 +18,9 @@ GPUOPT_DETAIL_BEGIN
 // The largest blocks of the kernels.
 inline constexpr int laneTransformBlock = 256;
 inline constexpr int stagedTransformBlock = 128;
-inline constexpr int stagedTransformBlocksPerSm = 9;  // of 56 registers a thread
+// Of 56 registers a thread. For lanes that keep numbers of columns the compiler chooses, 0: of at least 1 it takes 90.
+template <bool KEEPS_NUMBERS>
+inline constexpr int stagedTransformBlocksPerSm = KEEPS_NUMBERS ? 0 : 9;
 inline constexpr int blockTransformBlock = 512;
 
 // The vectors of a thread: from `begin` on, `step` apart.
@@ -81,11 +83,12 @@ GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) endsTransformKernel(con
 // Unaligned rows without gaps: each warp has `spanRows` of them in dynamic shared memory, behind the numbers of
 // columns, and LANES lanes take a row.
 template <int LANES, int ELEMENTS, class Transform>
-GPUOPT_KERNEL void __launch_bounds__(stagedTransformBlock, stagedTransformBlocksPerSm)
+GPUOPT_KERNEL void __launch_bounds__(stagedTransformBlock,
+                                     stagedTransformBlocksPerSm<keepsNumbers<LANES, decltype(Transform::map)>>)
     stagedTransformKernel(const Transform transform, const unsigned spanRows, const unsigned warpBytes) {
   overlapPreviousKernel();
   using Element = typename Transform::Element;
-  using Operands = StagedOperands<std::decay_t<decltype(transform.map)>>;
+  using Operands = StagedOperands<LANES, ELEMENTS, decltype(Transform::map)>;
   const unsigned warp = threadIdx.x / 32;
   const std::size_t firstRow = (blockIdx.x * std::size_t{blockDim.x / 32} + warp) * spanRows;
   if (firstRow >= transform.rows) return;

@@ -22,39 +22,35 @@ void launchLanes(const TransformPlan& plan, const Transform& transform, const La
   if constexpr (VECTORS <= 2) launch(laneTransformKernel<VECTORS, false, Transform>, config, transform, plan.lanes);
 }
 
-// Rows that warps stage in shared memory.
-template <int LANES, int ELEMENTS, class Transform>
-void launchStagedKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  const auto warpBytes = static_cast<unsigned>(config.sharedBytes / (plan.threads / 32));
-  launch(stagedTransformKernel<LANES, ELEMENTS, Transform>, config, transform, plan.spanRows, warpBytes);
-}
-
 template <int LANES, class Transform>
-void launchStagedLanes(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  if (plan.elements == 11)
-    launchStagedKernel<LANES, 11>(plan, transform, config);
-  else if (plan.elements == 14)
-    launchStagedKernel<LANES, 14>(plan, transform, config);
-  else
-    launchStagedKernel<LANES, 17>(plan, transform, config);
+GPUOPT_HIDDEN auto stagedLanesKernel(const TransformPlan& plan) {
+  return plan.elements == 11   ? stagedTransformKernel<LANES, 11, Transform>
+         : plan.elements == 14 ? stagedTransformKernel<LANES, 14, Transform>
+                               : stagedTransformKernel<LANES, 17, Transform>;
 }
 
 template <class Transform>
-void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchConfig config) {
-  if constexpr (Transform::IS_ONE_TYPE && sizeof(typename Transform::Element) <= stagedElementBytes) {
-    const auto byElement = withElementMap(transform);
-    using Operands = StagedOperands<std::decay_t<decltype(byElement.map)>>;
-    const std::size_t cols = plan.request.cols, span = plan.spanRows * cols * plan.request.inBytes;
-    config.sharedBytes = plan.threads / 32 * (stagedBytes(Operands::BYTES * cols) + stagedBytes(span));
-    if (plan.lanes == 4)
-      launchStagedLanes<4>(plan, byElement, config);
-    else if (plan.lanes == 8)
-      launchStagedLanes<8>(plan, byElement, config);
-    else if (plan.lanes == 16)
-      launchStagedLanes<16>(plan, byElement, config);
-    else
-      launchStagedKernel<32, 11>(plan, byElement, config);
+GPUOPT_HIDDEN auto stagedKernel(const TransformPlan& plan) {
+  if (plan.lanes == 4) return stagedLanesKernel<4, Transform>(plan);
+  if (plan.lanes == 8) return stagedLanesKernel<8, Transform>(plan);
+  if constexpr (loadsColumns<decltype(Transform::map)>) {
+    if (plan.elements == 5) return stagedTransformKernel<32, 5, Transform>;
+    if (plan.elements == 7) return stagedTransformKernel<32, 7, Transform>;
+  } else {
+    if (plan.lanes == 16) return stagedLanesKernel<16, Transform>(plan);
   }
+  return stagedTransformKernel<32, 11, Transform>;
+}
+
+// Rows that warps stage in shared memory.
+template <class Transform>
+void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchConfig config) {
+  using SharedNumbers = StagedOperands<stagedLanes, stagedElements, decltype(Transform::map)>;
+  const std::size_t cols = plan.request.cols, span = plan.spanRows * cols * plan.request.inBytes;
+  const std::size_t numbers = plan.lanes < 32 ? SharedNumbers::BYTES * cols : 0;
+  const auto warpBytes = static_cast<unsigned>(stagedBytes(numbers) + stagedBytes(span));
+  config.sharedBytes = plan.threads / 32 * warpBytes;
+  launch(stagedKernel<Transform>(plan), config, transform, plan.spanRows, warpBytes);
 }
 
 // Rows that the registers of a block or of a cluster hold.
@@ -84,7 +80,9 @@ void launchTransform(const TransformPlan& plan, const Transform& transform, cuda
              : plan.vectors == 3 ? launchLanes<3>(plan, transform, config)
                                  : launchLanes<4>(plan, transform, config);
     case TransformAlgorithm::staged:
-      return launchStaged(plan, transform, config);
+      if constexpr (Transform::IS_ONE_TYPE && sizeof(typename Transform::Element) <= stagedElementBytes)
+        launchStaged(plan, withElementMap(transform), config);
+      return;
     case TransformAlgorithm::block:
     case TransformAlgorithm::cluster:
       return plan.vectors == 1   ? launchBlocks<1>(plan, transform, config)

@@ -35,6 +35,7 @@ struct TransformRequest {
   bool hasClusters = false;
   std::size_t multiprocessors = 1;
   bool hasLargeClusters = false;  // of largeCluster blocks
+  bool loadsNumbers = false;      // of columns: the map does
 };
 template <>
 inline constexpr bool isPlan<TransformRequest> = true;
@@ -103,13 +104,28 @@ class TransformPlanner {
     plan_.algorithm = Algorithm::staged;
     plan_.reason = "unaligned rows, which a warp copies to shared memory together";
     plan_.hasEnds = false;
-    plan_.lanes = stagedLanes;
-    while (r.cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
-    plan_.elements = stagedElements;
-    while (r.cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
+    if (r.loadsNumbers && r.cols > tuning_.sharedNumbersCols)
+      planNumbers();
+    else
+      planStagedLanes();
     plan_.spanRows = static_cast<unsigned>(plan_.lanes == 32 ? tuning_.spanRows / 2 : tuning_.spanRows);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
     plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), std::size_t{plan_.threads} / 32);
+  }
+
+  void planStagedLanes() {
+    const std::size_t cols = plan_.request.cols;
+    plan_.lanes = stagedLanes;
+    while (cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
+    plan_.elements = stagedElements;
+    while (cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
+  }
+
+  // A lane has the same columns of all rows.
+  void planNumbers() {
+    plan_.lanes = 32;
+    for (const unsigned elements : stagedNumbers)
+      if (plan_.request.cols <= 32 * elements) plan_.elements = elements;
   }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.

@@ -1,7 +1,8 @@
 /// \file
 /// Unaligned rows of transformRows that follow one another without gaps: a warp copies some of them to shared memory as
 /// aligned vectors, transforms them there, and copies them back. So no lane shifts vectors into place. The numbers of
-/// columns are in shared memory, too: in registers they would leave room for half of the warps.
+/// columns are in shared memory, too: in registers they would leave room for half of the warps. Only where a warp takes
+/// a row at a time, it would load them anew for each.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -69,18 +70,43 @@ class StagedSpan {
   int vectors_;
 };
 
-// What a map loads for columns, in shared memory: nothing unless it asks for that.
-template <class Map, class = void>
+// Whether lanes keep what a map loads for their columns.
+template <int LANES, class Map>
+inline constexpr bool keepsNumbers = LANES == 32 && loadsColumns<Map>;
+
+// What a map loads for columns: nothing unless it asks for that.
+template <int LANES, int ELEMENTS, class Map, class = void>
 struct StagedOperands {
-  static constexpr std::size_t BYTES = 0;  // of a column
+  static constexpr std::size_t BYTES = 0;  // of a column, in shared memory
   __device__ StagedOperands(const Map&, unsigned char*, int) {}
   template <class Value, class Result>
-  __device__ auto mapped(const Map& map, Value value, const Result& result, int column) const {
+  __device__ auto mapped(const Map& map, Value value, const Result& result, int column, int) const {
     return map(value, result, column);
   }
 };
-template <class Map>
-struct StagedOperands<Map, std::enable_if_t<loadsColumns<Map>>> {
+
+// In registers: those of the lane's elements.
+template <int LANES, int ELEMENTS, class Map>
+struct StagedOperands<LANES, ELEMENTS, Map, std::enable_if_t<keepsNumbers<LANES, Map>>> {
+  using Operands = decltype(std::declval<const Map&>().template load<1, VectorColumns::any>(0));
+  static constexpr std::size_t BYTES = 0;
+  Operands operands[ELEMENTS];
+
+  __device__ StagedOperands(const Map& map, unsigned char*, int cols) {
+    const auto lane = static_cast<int>(threadIdx.x % LANES);
+#pragma unroll
+    for (int e = 0; e < ELEMENTS; ++e)
+      if (lane + e * LANES < cols) operands[e] = map.template load<1, VectorColumns::any>(lane + e * LANES);
+  }
+  template <class Value, class Result>
+  __device__ auto mapped(const Map& map, Value value, const Result& result, int, int e) const {
+    return map(value, result, operands[e], 0);
+  }
+};
+
+// In shared memory.
+template <int LANES, int ELEMENTS, class Map>
+struct StagedOperands<LANES, ELEMENTS, Map, std::enable_if_t<loadsColumns<Map> && !keepsNumbers<LANES, Map>>> {
   using Operands = decltype(std::declval<const Map&>().template load<1, VectorColumns::any>(0));
   struct alignas(powerOfTwoIn(sizeof(Operands) | 16)) Slot {  // one access
     Operands operands;
@@ -95,22 +121,24 @@ struct StagedOperands<Map, std::enable_if_t<loadsColumns<Map>>> {
       slots[i].operands = map.template load<1, VectorColumns::any>(i);
   }
   template <class Value, class Result>
-  __device__ auto mapped(const Map& map, Value value, const Result& result, int column) const {
+  __device__ auto mapped(const Map& map, Value value, const Result& result, int column, int) const {
     const Slot slot = slots[column];
     return map(value, result, slot.operands, 0);
   }
 };
 
 // Transforms rows in shared memory, each by LANES lanes that have up to ELEMENTS elements of it, LANES apart, and
-// stagedSlack less at least: for most elements nothing is to be asked.
+// stagedSlack less at least, unless they keep numbers: for most elements nothing is to be asked.
 template <int LANES, int ELEMENTS, class Transform>
 class StagedLane {
   using Element = typename Transform::Element;
   using Value = RowValue<Element>;
-  using Map = std::decay_t<decltype(std::declval<Transform>().map)>;
+  using Map = decltype(Transform::map);
+  using Operands = StagedOperands<LANES, ELEMENTS, Map>;
+  static constexpr int CERTAIN = keepsNumbers<LANES, Map> ? 0 : ELEMENTS - static_cast<int>(stagedSlack);
 
  public:
-  __device__ StagedLane(const Transform& transform, const StagedOperands<Map>& operands)
+  __device__ StagedLane(const Transform& transform, const Operands& operands)
       : transform_(transform),
         operands_(operands),
         lane_(static_cast<int>(threadIdx.x % LANES)),
@@ -138,15 +166,15 @@ class StagedLane {
     for (int e = 0; e < ELEMENTS; ++e)
       if (has(e)) {
         const int column = lane_ + e * LANES;
-        row[column] = static_cast<Element>(operands_.mapped(transform_.map, values[e], result, column));
+        row[column] = static_cast<Element>(operands_.mapped(transform_.map, values[e], result, column, e));
       }
   }
 
  private:
-  __device__ bool has(int e) const { return e < ELEMENTS - static_cast<int>(stagedSlack) || e < own_; }
+  __device__ bool has(int e) const { return e < CERTAIN || e < own_; }
 
   const Transform& transform_;
-  const StagedOperands<Map>& operands_;
+  const Operands& operands_;
   int lane_;
   int own_;
 };

@@ -10,11 +10,13 @@
 GPUOPT_DETAIL_BEGIN
 
 // The largest elements whose rows are staged in shared memory. The lanes that take a row, at least, and the elements of
-// a lane, at most: there are kernels for these and for stagedSlack less, twice, and for all powers of two of lanes.
+// a lane, at most: there are kernels for these and for stagedSlack less, twice, and for all powers of two of lanes,
+// with numbers of columns for 4 and 8. Of longer rows a warp keeps the numbers in registers: 5, 7 or 11 a lane.
 inline constexpr std::size_t stagedElementBytes = 2;
 inline constexpr unsigned stagedLanes = 4;
 inline constexpr unsigned stagedElements = 17;
 inline constexpr unsigned stagedSlack = 3;
+inline constexpr unsigned stagedNumbers[] = {11, 7, 5};
 
 // Blocks of the largest clusters, which not every GPU with clusters runs.
 inline constexpr unsigned largeCluster = 16;
@@ -25,21 +27,22 @@ inline constexpr unsigned largeCluster = 16;
 //   0.51; 0.75; 0.79. A quarter, with two vectors a lane: 133 columns 0.85, but softmax 0.85, not 0.94.
 // - rows staged in shared memory (H200, 2026-11-28): softmax of 41; 71; 101; 133; 201 columns 0.89; 0.91; 0.99; 0.99;
 //   0.98, by 16 or 32 lanes a row and 8 rows a warp 0.45; 0.71; 0.74; 0.76; 0.86. Layer norm of 41; 71; 101; 133
-//   columns 0.79; 0.80; 0.82; 0.85, before 0.40; 0.62; 0.63; 0.70; of 201; 333 columns 0.60; 0.69, before 0.82; 0.84.
+//   columns 0.79; 0.80; 0.82; 0.85, before 0.40; 0.62; 0.63; 0.70; of 201; 333 columns 0.60; 0.69, by a warp a row that
+//   keeps the numbers of columns in registers 0.82; 0.84.
 // - ahead: layer norm of 129280 columns 0.94; 0.99; 1.00; 1.01; 0.91 with 0; 2; 4; 6; 13 MiB.
 struct TransformTuning {
-  std::size_t warpVectors = 128;                  // up to which a warp takes a row
-  std::size_t vectorsWithoutEnds = 16;            // up to which no thread takes the ends of a row, at most twoVectors
-  std::size_t twoVectors = 32;                    // up to which a lane keeps 2 vectors, above 4
-  std::size_t minStagedCols = 41;                 // from which warps stage unaligned rows without gaps, at least 33
-  std::size_t stagedCols = 352;                   // up to which they do, at most 352
-  std::size_t stagedNumbersCols = 136;            // the same of maps that load numbers of columns
-  std::size_t spanRows = 16;                      // that a warp stages together, half of them if it takes one at a time
-  std::size_t halfWarpVectors = 48;               // up to which half a warp takes a row with ends, at most 48
-  std::size_t laneThreads = 128;                  // of a block whose warps work alone, at most laneTransformBlock
-  std::size_t fourVectors = 2048;                 // up to which a thread of a block keeps 4 vectors, above 8
-  std::size_t blockThreads = 512;                 // at most
-  std::size_t clusterBlocks = 8;                  // at most
+  std::size_t warpVectors = 128;        // up to which a warp takes a row
+  std::size_t vectorsWithoutEnds = 16;  // up to which no thread takes the ends of a row, at most twoVectors
+  std::size_t twoVectors = 32;          // up to which a lane keeps 2 vectors, above 4
+  std::size_t minStagedCols = 41;       // from which warps stage unaligned rows without gaps, at least 33
+  std::size_t stagedCols = 352;         // up to which they do, at most 352
+  std::size_t sharedNumbersCols = 136;  // up to which their numbers of columns are in shared memory, at most 136
+  std::size_t spanRows = 16;            // that a warp stages together, half of them if it takes one at a time
+  std::size_t halfWarpVectors = 48;     // up to which half a warp takes a row with ends, at most 48
+  std::size_t laneThreads = 128;        // of a block whose warps work alone, at most laneTransformBlock
+  std::size_t fourVectors = 2048;       // up to which a thread of a block keeps 4 vectors, above 8
+  std::size_t blockThreads = 512;       // at most
+  std::size_t clusterBlocks = 8;        // at most
   std::size_t aheadBytes = std::size_t{4} << 20;  // from what a cluster reads to what it lets L2 fetch for a later one
   std::size_t fewVectors = 65536;                 // in all, up to which a thread keeps one vector
   std::size_t fewRowsVectors = 2048;              // from which few rows are split among as many blocks as there can be
