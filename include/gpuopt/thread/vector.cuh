@@ -34,7 +34,7 @@ __device__ inline uint4 loadVector(const void* address) {
   else
     GPUOPT_LOAD_VECTOR(v, address, "");
 #else
-  const uint4& aligned = *static_cast<const uint4*>(address);  // UBSan checks that it is
+  const uint4& aligned = *static_cast<const uint4*>(address);               // UBSan checks that it is
   __builtin_memcpy(&v, __builtin_assume_aligned(&aligned, 16), sizeof(v));  // one access of the profile
 #endif
   return v;
@@ -93,7 +93,7 @@ __device__ inline void storeVector(void* address, const uint4& v) {
                : "l"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
                : "memory");
 #else
-  uint4& aligned = *static_cast<uint4*>(address);  // UBSan checks that it is
+  uint4& aligned = *static_cast<uint4*>(address);                           // UBSan checks that it is
   __builtin_memcpy(__builtin_assume_aligned(&aligned, 16), &v, sizeof(v));  // one access of the profile
 #endif
 }
