@@ -41,6 +41,15 @@ inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 template <class T>
 inline constexpr std::size_t minAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
 
+// Calls use(a std::integral_constant of `bytes`), which are those of a word, MIN_BYTES at least.
+template <std::size_t MIN_BYTES, std::size_t BYTES = 16, class Use>
+void withWordBytes(std::size_t bytes, const Use& use) {
+  if (bytes == BYTES)
+    use(std::integral_constant<std::size_t, BYTES>{});
+  else if constexpr (BYTES > MIN_BYTES)
+    withWordBytes<MIN_BYTES, BYTES / 2>(bytes, use);
+}
+
 // T, const if Model is.
 template <class Model, class T>
 using ConstLike = std::conditional_t<std::is_const_v<Model>, const T, T>;

@@ -149,16 +149,10 @@ void launchPermuteKernel(const PermuteKernelPlan& plan, const Function& function
 template <class In, class Out, class Function>
 void launchPermute(const PermuteKernelPlan& plan, const Function& function, cudaStream_t stream) {
   if constexpr (std::is_same_v<In, Out> && std::is_same_v<Function, Identity>) {
-    const unsigned bytes = plan.request.inBytes;
-    if (bytes == 16) return launchPermuteKernel<Word<16>, Word<16>>(plan, function, stream);
-    if constexpr (minAlignment<In> <= 8)
-      if (bytes == 8) return launchPermuteKernel<Word<8>, Word<8>>(plan, function, stream);
-    if constexpr (minAlignment<In> <= 4)
-      if (bytes == 4) return launchPermuteKernel<Word<4>, Word<4>>(plan, function, stream);
-    if constexpr (minAlignment<In> <= 2)
-      if (bytes == 2) return launchPermuteKernel<Word<2>, Word<2>>(plan, function, stream);
-    if constexpr (minAlignment<In> == 1)
-      if (bytes == 1) return launchPermuteKernel<Word<1>, Word<1>>(plan, function, stream);
+    withWordBytes<minAlignment<In>>(plan.request.inBytes, [&](auto bytes) {
+      using Moved = Word<decltype(bytes)::value>;
+      launchPermuteKernel<Moved, Moved>(plan, function, stream);
+    });
   } else {
     launchPermuteKernel<In, Out>(plan, function, stream);
   }

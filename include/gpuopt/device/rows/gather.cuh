@@ -141,16 +141,9 @@ void launchMoveRows(const MoveRowsCall& call, const Index* indices, const F& fun
   using ToOut = OnBoxes<F, Out>;
   if (call.plan.algorithm == MoveRowsAlgorithm::nothing) return;
   if constexpr (std::is_same_v<F, Identity> && std::is_same_v<In, Out>) {
-    const std::size_t bytes = call.plan.inBytes;
-    if (bytes == 16) return launchMoveRowsWords<16, SIDE, INDICES>(call, indices);
-    if constexpr (minAlignment<In> <= 8)
-      if (bytes == 8) return launchMoveRowsWords<8, SIDE, INDICES>(call, indices);
-    if constexpr (minAlignment<In> <= 4)
-      if (bytes == 4) return launchMoveRowsWords<4, SIDE, INDICES>(call, indices);
-    if constexpr (minAlignment<In> <= 2)
-      if (bytes == 2) return launchMoveRowsWords<2, SIDE, INDICES>(call, indices);
-    if constexpr (minAlignment<In> == 1)
-      if (bytes == 1) return launchMoveRowsWords<1, SIDE, INDICES>(call, indices);
+    withWordBytes<minAlignment<In>>(call.plan.inBytes, [&](auto bytes) {
+      launchMoveRowsWords<decltype(bytes)::value, SIDE, INDICES>(call, indices);
+    });
   } else if (call.plan.elements == WIDE) {
     const OnPacks<Boxed<In>, Boxed<Out>, WIDE, ToOut> onPacks{{function}};
     launchMoveRowsPacks<Pack<Boxed<In>, WIDE>, Pack<Boxed<Out>, WIDE>, SIDE, INDICES>(call, indices, onPacks);
