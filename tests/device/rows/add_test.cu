@@ -335,8 +335,8 @@ TEST_CASE("A plan of added rows in words", "[rows][add]") {
   const auto request = detail::combineRowsRequest(in, out);
   CHECK(detail::planInWords(detail::planAddRows({request, 4, 4, EXACT, TRUSTED}, {4, 0})) ==
         "4 indices at a time grouped in 4 buckets by 1 blocks, each sorted by 0 counting passes of 0 bits, 4 rows at "
-        "a time, 4 columns a thread, 172 bytes of scratch memory, 1 block of 128 threads: many indices, in the order "
-        "of which rows are added" +
+        "a time, 4 columns a thread, 172 bytes of scratch memory, 1 block of 128 threads: many indices, or many to "
+        "each row, in the order of which rows are added" +
             words + bytes);
   CHECK(contains(detail::planInWords(detail::planAddRows({request, 300, 4, EXACT, TRUSTED}, {300, 0})),
                  " bits, lists of 128 rows and more by 4 blocks, "));
@@ -353,7 +353,10 @@ TEST_CASE("Plans of added rows", "[rows][add]") {
   CHECK(plan(few, 512).algorithm == Algorithm::selected);
   CHECK(plan(few, 512).packs.blocks == 131);
   CHECK(plan(few, 7).packs.blocks == 7);
-  CHECK(plan(few, 7, 14336 / 4).packs.blocks == 4 * 7);
+  CHECK(plan(few, 100, 14336 / 4).packs.blocks == 4 * 100);
+  CHECK((plan(4096, 5).algorithm == Algorithm::selected && plan(4096, 4).algorithm == Algorithm::grouped));
+  CHECK((plan(128, 1, 512).algorithm == Algorithm::grouped && plan(127, 1, 512).algorithm == Algorithm::selected));
+  CHECK((plan(64, 1, 4096).algorithm == Algorithm::grouped && plan(63, 1, 4096).algorithm == Algorithm::selected));
   CHECK(plan(few + 1, 512).algorithm == Algorithm::grouped);
   CHECK((plan(many - 1, 512).buckets == 131 && plan(many, 512).buckets == 512 && plan(many, 2000).buckets == 1013));
   CHECK((plan(many, 1013).passes == 0 && plan(many, 1014).passes == 1));

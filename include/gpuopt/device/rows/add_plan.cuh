@@ -78,6 +78,12 @@ inline unsigned bitWidth(std::size_t number) {
   return bits;
 }
 
+// Whether one launch does it: few indices, of which no block surely gets long lists.
+inline bool areSelected(const AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
+  const std::size_t packs = smallerOf(plan.packs.cols, tuning.fewPacks);
+  return r.n <= tuning.fewIndices && r.n * packs / r.matrices.rows < tuning.fewAddedPacks;
+}
+
 inline void planSelectedRows(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
   plan.algorithm = AddRowsAlgorithm::selected;
   plan.reason = "few indices, among which each block looks for those of its rows";
@@ -173,11 +179,11 @@ inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tun
     plan.algorithm = AddRowsAlgorithm::atomic;
     plan.reason = "additions in any order";
     plan.packs.blocks = ceilDivide(r.n * plan.packs.cols, std::size_t{addRowsBlock} * addRowsLoads);
-  } else if (r.n <= tuning.fewIndices) {
+  } else if (areSelected(plan, r, tuning)) {
     planSelectedRows(plan, r, tuning);
   } else {
     plan.algorithm = AddRowsAlgorithm::grouped;
-    plan.reason = "many indices, in the order of which rows are added";
+    plan.reason = "many indices, or many to each row, in the order of which rows are added";
     plan.indices = together;
     planGroupedRows(plan, r, smallerOf(together, m.rows), tuning);
   }

@@ -86,7 +86,11 @@ struct AddRowsTuning {
   std::size_t maxIndices = std::size_t{1} << 24;  // that are grouped at a time, which bounds the scratch memory
   // Up to which blocks select their own: 8192 take 4.5 us in a graph, 12.9 if grouped, but 80 KiB of shared memory.
   std::size_t fewIndices = 6144;
-  std::size_t fewPacks = 256;                      // of a row, for each block along it
+  std::size_t fewPacks = 256;  // of a row, for each block along it
+  // Packs of the rows for one row of the output, on average, from which on indices are grouped, since one block would
+  // add them: 4096 rows of 256 bytes to one, to four, to sixteen 82.8, 24.2, 9.7 us selected, 42.0, 18.5, 13.3 grouped
+  // (H200, 2026-11-28).
+  std::size_t fewAddedPacks = 16384;
   std::size_t manyIndices = std::size_t{1} << 20;  // from which on there are many buckets
   std::size_t longList = 128;                      // positions from which on a block sums a list, or
   std::size_t longListShare = 32768;               // from 1 / 32768 of all packs: one thread would take longer than all
