@@ -98,34 +98,33 @@ class TransformPlanner {
            r.cols >= tuning_.minStagedCols && r.cols <= tuning_.stagedCols;
   }
 
-  // As few lanes a row as there is a kernel for: every step of combining lanes costs as much as two elements.
   void planStaged() {
     const TransformRequest& r = plan_.request;
     plan_.algorithm = Algorithm::staged;
     plan_.reason = "unaligned rows, which a warp copies to shared memory together";
     plan_.hasEnds = false;
-    if (r.loadsNumbers && r.cols > tuning_.sharedNumbersCols)
-      planNumbers();
-    else
-      planStagedLanes();
-    plan_.spanRows = static_cast<unsigned>(plan_.lanes == 32 ? tuning_.spanRows / 2 : tuning_.spanRows);
+    planStagedLanes();
+    plan_.spanRows = static_cast<unsigned>(plan_.lanes < 32 ? tuning_.spanRows : tuning_.spanRows / 2);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
     plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), std::size_t{plan_.threads} / 32);
+    if (r.loadsNumbers) plan_.blocks = smallerOf(plan_.blocks, r.multiprocessors * residentBlocks());
   }
 
+  // As few lanes a row as there is a kernel for: every step of combining lanes costs as much as two elements.
   void planStagedLanes() {
-    const std::size_t cols = plan_.request.cols;
+    const TransformRequest& r = plan_.request;
+    const unsigned most = r.loadsNumbers ? stagedNumbersLanes : 32;
     plan_.lanes = stagedLanes;
-    while (cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
-    plan_.elements = stagedElements;
-    while (cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
+    while (plan_.lanes < most && r.cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
+    plan_.elements = stagedNumbers;
+    while (r.cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
   }
 
-  // A lane has the same columns of all rows.
-  void planNumbers() {
-    plan_.lanes = 32;
-    for (const unsigned elements : stagedNumbers)
-      if (plan_.request.cols <= 32 * elements) plan_.elements = elements;
+  // Of staged rows, on a multiprocessor: more would find no room, and load the numbers of columns again.
+  std::size_t residentBlocks() const {
+    const std::size_t span = plan_.spanRows * plan_.request.cols * plan_.request.inBytes;
+    const std::size_t fitting = tuning_.stagedBytes / (plan_.threads / 32 * stagedSpans<true> * span);
+    return fitting == 0 ? 1 : smallerOf(fitting, tuning_.stagedBlocks);
   }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.

@@ -10,13 +10,18 @@
 GPUOPT_DETAIL_BEGIN
 
 // The largest elements whose rows are staged in shared memory. The lanes that take a row, at least, and the elements of
-// a lane, at most: there are kernels for these and for stagedSlack less, twice, and for all powers of two of lanes,
-// with numbers of columns for 4 and 8. Of longer rows a warp keeps the numbers in registers: 5, 7 or 11 a lane.
+// a lane, at most: there are kernels for these and for stagedSlack less, twice, and for all powers of two of lanes.
+// With numbers of columns there are fewer lanes, and the last of them may have stagedNumbers elements.
 inline constexpr std::size_t stagedElementBytes = 2;
 inline constexpr unsigned stagedLanes = 4;
 inline constexpr unsigned stagedElements = 17;
 inline constexpr unsigned stagedSlack = 3;
-inline constexpr unsigned stagedNumbers[] = {11, 7, 5};
+inline constexpr unsigned stagedNumbersLanes = 16;
+inline constexpr unsigned stagedNumbers = 23;
+
+// Spans in shared memory of a warp: a warp that keeps numbers of columns transforms one while the next one comes.
+template <bool KEEPS_NUMBERS>
+inline constexpr unsigned stagedSpans = KEEPS_NUMBERS ? 2 : 1;
 
 // Blocks of the largest clusters, which not every GPU with clusters runs.
 inline constexpr unsigned largeCluster = 16;
@@ -36,13 +41,14 @@ struct TransformTuning {
   std::size_t twoVectors = 32;          // up to which a lane keeps 2 vectors, above 4
   std::size_t minStagedCols = 41;       // from which warps stage unaligned rows without gaps, at least 33
   std::size_t stagedCols = 352;         // up to which they do, at most 352
-  std::size_t sharedNumbersCols = 136;  // up to which their numbers of columns are in shared memory, at most 136
   std::size_t spanRows = 16;            // that a warp stages together, half of them if it takes one at a time
-  std::size_t halfWarpVectors = 48;     // up to which half a warp takes a row with ends, at most 48
-  std::size_t laneThreads = 128;        // of a block whose warps work alone, at most laneTransformBlock
-  std::size_t fourVectors = 2048;       // up to which a thread of a block keeps 4 vectors, above 8
-  std::size_t blockThreads = 512;       // at most
-  std::size_t clusterBlocks = 8;        // at most
+  std::size_t stagedBlocks = 8;         // of staged rows with numbers of columns, on a multiprocessor, at most
+  std::size_t stagedBytes = std::size_t{216} << 10;  // of its shared memory for them
+  std::size_t halfWarpVectors = 48;                  // up to which half a warp takes a row with ends, at most 48
+  std::size_t laneThreads = 128;                     // of a block whose warps work alone, at most laneTransformBlock
+  std::size_t fourVectors = 2048;                    // up to which a thread of a block keeps 4 vectors, above 8
+  std::size_t blockThreads = 512;                    // at most
+  std::size_t clusterBlocks = 8;                     // at most
   std::size_t aheadBytes = std::size_t{4} << 20;  // from what a cluster reads to what it lets L2 fetch for a later one
   std::size_t fewVectors = 65536;                 // in all, up to which a thread keeps one vector
   std::size_t fewRowsVectors = 2048;              // from which few rows are split among as many blocks as there can be
