@@ -32,7 +32,7 @@ bool coversRows(const TransformPlan& plan) {
     return plan.lanes * plan.elements >= plan.request.cols &&
            plan.lanes * (plan.elements - detail::stagedSlack) <= plan.request.cols &&
            plan.spanRows % (32 / plan.lanes) == 0 &&
-           (plan.request.loadsNumbers || plan.blocks * plan.threads / 32 * plan.spanRows >= plan.request.rows);
+           plan.blocks * plan.threads / 32 * plan.spanRows * (plan.request.loadsNumbers ? 2 : 1) >= plan.request.rows;
   const bool isOfLanes = plan.algorithm == TransformAlgorithm::lanes;
   const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
   const bool holds = plan.algorithm == TransformAlgorithm::reread || rowThreads * plan.vectors >= plan.rowVectors;
@@ -100,11 +100,11 @@ TEST_CASE("Lanes that keep numbers of columns take several spans of staged rows"
   CHECK((plannedNumbers(68).lanes == 4 && plannedNumbers(136).lanes == 8 && plannedNumbers(137).lanes == 16));
   CHECK((plannedNumbers(272).elements == 17 && plannedNumbers(273).elements == 20));
   CHECK((plannedNumbers(320).elements == 20 && plannedNumbers(321).elements == 23));
-  CHECK((plannedNumbers(352).lanes == 16 && plannedNumbers(352).spanRows == 16));
   CHECK(plannedNumbers(353).algorithm == TransformAlgorithm::lanes);
-  CHECK(plannedNumbers(41).blocks == 8 * 132);      // as many as may be
-  CHECK(plannedNumbers(333).blocks == 2 * 132);     // as many as shared memory has room for
-  CHECK(plannedNumbers(333, 12001).blocks == 188);  // a span a warp
+  CHECK((plannedNumbers(87).spanRows == 32 && plannedNumbers(89).spanRows == 16));  // 5.5 KiB
+  CHECK((plannedNumbers(175).spanRows == 16 && plannedNumbers(177).spanRows == 8 && plannedNumbers(352).spanRows == 8));
+  CHECK(plannedNumbers(41, 256 * 300).blocks == 300);
+  CHECK(plannedNumbers(41, 256 * 300 + 1).blocks == 301);
 }
 
 TEST_CASE("L2 fetches 4 MiB ahead of many rows of clusters", "[rows]") {

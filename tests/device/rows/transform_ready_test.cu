@@ -222,9 +222,8 @@ void expectStagedNumbers(std::size_t cols, std::size_t offset) {
   INFO(cols << " columns, " << offset << " elements from alignment");
   detail::TransformTuning tuning;
   tuning.fewVectors = 0;
-  tuning.stagedBlocks = 1;
-  const auto multiprocessors = static_cast<std::size_t>(multiprocessorCount(currentDevice()));
-  const std::size_t rows = multiprocessors * tuning.laneThreads / 32 * tuning.spanRows * 5 / 2 - 3;
+  tuning.warpSpans = 3;
+  const std::size_t rows = 1021;
   const std::vector<__nv_bfloat16> values = numbers<__nv_bfloat16>(rows * cols);
   const std::vector<__nv_bfloat16> gammas = numbers<__nv_bfloat16>(cols, 0.5), betas = numbers<__nv_bfloat16>(cols, -2);
   const DeviceArray<__nv_bfloat16> gamma(gammas), beta(betas, 1), in(values, offset);

@@ -104,10 +104,17 @@ class TransformPlanner {
     plan_.reason = "unaligned rows, which a warp copies to shared memory together";
     plan_.hasEnds = false;
     planStagedLanes();
-    plan_.spanRows = static_cast<unsigned>(plan_.lanes < 32 ? tuning_.spanRows : tuning_.spanRows / 2);
+    plan_.spanRows = r.loadsNumbers ? spanRows() : static_cast<unsigned>(plan_.lanes < 32 ? 16 : 8);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
-    plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), std::size_t{plan_.threads} / 32);
-    if (r.loadsNumbers) plan_.blocks = smallerOf(plan_.blocks, r.multiprocessors * residentBlocks());
+    const std::size_t warpSpans = r.loadsNumbers ? tuning_.warpSpans : 1;
+    plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), plan_.threads / 32 * warpSpans);
+  }
+
+  // Spans of few bytes cost their copies' latency, large ones leave room for few warps.
+  unsigned spanRows() const {
+    unsigned rows = 32;
+    while (rows > 8 && rows * plan_.request.cols * plan_.request.inBytes > tuning_.spanBytes) rows /= 2;
+    return rows;
   }
 
   // As few lanes a row as there is a kernel for: every step of combining lanes costs as much as two elements.
@@ -118,13 +125,6 @@ class TransformPlanner {
     while (plan_.lanes < most && r.cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
     plan_.elements = stagedNumbers;
     while (r.cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
-  }
-
-  // Of staged rows, on a multiprocessor: more would find no room, and load the numbers of columns again.
-  std::size_t residentBlocks() const {
-    const std::size_t span = plan_.spanRows * plan_.request.cols * plan_.request.inBytes;
-    const std::size_t fitting = tuning_.stagedBytes / (plan_.threads / 32 * stagedSpans<true> * span);
-    return fitting == 0 ? 1 : smallerOf(fitting, tuning_.stagedBlocks);
   }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
