@@ -18,8 +18,8 @@ GPUOPT_DETAIL_BEGIN
 // The largest blocks of the kernels.
 inline constexpr int laneTransformBlock = 256;
 inline constexpr int stagedTransformBlock = 128;
-// Of 56 registers a thread. For lanes that keep numbers of columns the compiler chooses, 0: of at least 1 it takes 90 for
-// 11 elements. Of many elements it would choose too few.
+// Of 56 registers a thread. For lanes that keep numbers of columns the compiler chooses, 0: of at least 1 it takes 90
+// for 11 elements. Of many elements it would choose too few.
 template <bool KEEPS_NUMBERS, int ELEMENTS>
 inline constexpr int stagedTransformBlocksPerSm = !KEEPS_NUMBERS                   ? 9
                                                   : ELEMENTS > int{stagedElements} ? 2

@@ -32,7 +32,7 @@ inline constexpr unsigned largeCluster = 16;
 //   0.51; 0.75; 0.79. A quarter, with two vectors a lane: 133 columns 0.85, but softmax 0.85, not 0.94.
 // - rows staged in shared memory (H200, 2026-11-28): softmax of 41; 71; 101; 133; 201; 333 columns 0.91; 0.96; 0.98;
 //   0.98; 0.95; 0.96, by 16 or 32 lanes a row and 8 rows a warp 0.45; 0.71; 0.74; 0.76; 0.86 of the first five.
-// - spans: layer norm of 41; 57; 101; 133; 333 columns 0.97; 1.00; 0.96; 0.97; 0.92 by 2 spans of 32; 32; 16; 16; 8 rows.
+// - spans: layer norm of 41; 57; 101; 133; 333 columns 0.97; 1.00; 0.96; 0.97; 0.92 by 2 of 32; 32; 16; 16; 8 rows.
 //   133 columns 0.95; 0.97; 0.94; 0.91 by 1; 2; 4; 8 spans, 0.94 at best by as many warps as there is room for. 41
 //   columns 0.88 by 4 spans of 16 rows, 333 0.76 by 2 of 16. With the numbers of columns in shared memory, one span a
 //   warp, 0.77; 0.81; 0.78; 0.82 of the first four.
