@@ -223,6 +223,7 @@ void expectStagedNumbers(std::size_t cols, std::size_t offset) {
   detail::TransformTuning tuning;
   tuning.fewVectors = 0;
   tuning.warpSpans = 3;
+  tuning.stagedWarps = 0;
   const std::size_t rows = 1021;
   const std::vector<__nv_bfloat16> values = numbers<__nv_bfloat16>(rows * cols);
   const std::vector<__nv_bfloat16> gammas = numbers<__nv_bfloat16>(cols, 0.5), betas = numbers<__nv_bfloat16>(cols, -2);

@@ -106,13 +106,20 @@ class TransformPlanner {
     planStagedLanes();
     plan_.spanRows = r.loadsNumbers ? spanRows() : static_cast<unsigned>(plan_.lanes < 32 ? 16 : 8);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
-    const std::size_t warpSpans = r.loadsNumbers ? tuning_.warpSpans : 1;
+    const std::size_t warpSpans = r.loadsNumbers && fillsWarps() ? tuning_.warpSpans : 1;
     plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), plan_.threads / 32 * warpSpans);
+  }
+
+  // Whether there are enough rows for all multiprocessors if each warp takes as many as it may.
+  bool fillsWarps() const {
+    const TransformRequest& r = plan_.request;
+    const std::size_t ofWarp = tuning_.warpSpans * tuning_.spanBytes;
+    return r.rows * r.cols * r.inBytes >= r.multiprocessors * tuning_.stagedWarps * ofWarp;
   }
 
   // Spans of few bytes cost their copies' latency, large ones leave room for few warps.
   unsigned spanRows() const {
-    unsigned rows = 32;
+    unsigned rows = fillsWarps() ? 32 : 16;
     while (rows > 8 && rows * plan_.request.cols * plan_.request.inBytes > tuning_.spanBytes) rows /= 2;
     return rows;
   }
