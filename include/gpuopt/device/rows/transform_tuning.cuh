@@ -45,7 +45,7 @@ struct TransformTuning {
   std::size_t stagedCols = 352;         // up to which they do, at most 352
   std::size_t spanBytes = 5632;         // that a warp stages together, at most, of rows with numbers of columns
   std::size_t warpSpans = 2;            // of such rows
-  std::size_t stagedWarps = 16;         // on a multiprocessor, for which there have to be so many spans; a guess
+  std::size_t stagedWarps = 16;         // on a multiprocessor, from which on a warp takes several spans; a guess
   std::size_t halfWarpVectors = 48;     // up to which half a warp takes a row with ends, at most 48
   std::size_t laneThreads = 128;        // of a block whose warps work alone, at most laneTransformBlock
   std::size_t fourVectors = 2048;       // up to which a thread of a block keeps 4 vectors, above 8
