@@ -32,7 +32,7 @@ bool coversRows(const TransformPlan& plan) {
     return plan.lanes * plan.elements >= plan.request.cols &&
            plan.lanes * (plan.elements - detail::stagedSlack) <= plan.request.cols &&
            plan.spanRows % (32 / plan.lanes) == 0 &&
-           plan.blocks * plan.threads / 32 * plan.spanRows >= plan.request.rows;
+           plan.blocks * plan.threads / 32 * plan.spanRows * (plan.request.loadsNumbers ? 2 : 1) >= plan.request.rows;
   const bool isOfLanes = plan.algorithm == TransformAlgorithm::lanes;
   const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
   const bool holds = plan.algorithm == TransformAlgorithm::reread || rowThreads * plan.vectors >= plan.rowVectors;
@@ -91,15 +91,21 @@ TEST_CASE("Short unaligned rows that follow one another are staged", "[rows]") {
   CHECK(detail::planTransformRows({1000000, 133, 4, 4, true, false, true, true, 132}, {}).elements == 0);
 }
 
-TEST_CASE("A warp takes a staged row of many numbers of columns, which its lanes keep", "[rows]") {
-  const auto plannedNumbers = [](std::size_t cols) {
-    return detail::planTransformRows({1000000, cols, 2, 2, true, false, true, true, 132, false, true}, {});
+TEST_CASE("Lanes that keep numbers of columns take several spans of staged rows", "[rows]") {
+  const auto plannedNumbers = [](std::size_t cols, std::size_t rows = 1000000) {
+    return detail::planTransformRows({rows, cols, 2, 2, true, false, true, true, 132, false, true}, {});
   };
-  CHECK((plannedNumbers(41).lanes == 4 && plannedNumbers(136).lanes == 8));
-  CHECK((plannedNumbers(137).lanes == 32 && plannedNumbers(137).spanRows == 8));
-  CHECK((plannedNumbers(160).elements == 5 && plannedNumbers(161).elements == 7));
-  CHECK((plannedNumbers(224).elements == 7 && plannedNumbers(225).elements == 11));
-  CHECK((plannedNumbers(352).elements == 11 && plannedNumbers(353).algorithm == TransformAlgorithm::lanes));
+  for (std::size_t cols = 41; cols <= 352; ++cols)
+    if (cols % 8 != 0) CHECK(coversRows(plannedNumbers(cols)));
+  CHECK((plannedNumbers(68).lanes == 4 && plannedNumbers(136).lanes == 8 && plannedNumbers(137).lanes == 16));
+  CHECK((plannedNumbers(272).elements == 17 && plannedNumbers(273).elements == 20));
+  CHECK((plannedNumbers(320).elements == 20 && plannedNumbers(321).elements == 23));
+  CHECK(plannedNumbers(353).algorithm == TransformAlgorithm::lanes);
+  CHECK((plannedNumbers(87).spanRows == 32 && plannedNumbers(89).spanRows == 16));  // 5.5 KiB
+  CHECK((plannedNumbers(175).spanRows == 16 && plannedNumbers(177).spanRows == 8 && plannedNumbers(352).spanRows == 8));
+  CHECK(plannedNumbers(41, 256 * 3000).blocks == 3000);
+  CHECK(plannedNumbers(41, 256 * 3000 + 1).blocks == 3001);
+  CHECK((plannedNumbers(41, 64 * 300).blocks == 300 && plannedNumbers(41, 64 * 300).spanRows == 16));  // few rows
 }
 
 TEST_CASE("L2 fetches 4 MiB ahead of many rows of clusters", "[rows]") {

@@ -9,6 +9,7 @@
 #include <cuda_fp8.h>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -214,6 +215,55 @@ TEST_CASE("Gamma and beta begin anywhere", "[rows]") {
     expectColumnNumbers<std::int8_t, __nv_bfloat16>(cols, {0}, {8});
     expectColumnNumbers<std::int8_t, __nv_bfloat16>(cols, {7}, {6});
   }
+}
+
+// Rows staged in shared memory: warps take up to three spans, of which the last has fewer rows.
+void expectStagedNumbers(std::size_t cols, std::size_t offset) {
+  INFO(cols << " columns, " << offset << " elements from alignment");
+  detail::TransformTuning tuning;
+  tuning.fewVectors = 0;
+  tuning.warpSpans = 3;
+  tuning.stagedWarps = 0;
+  const std::size_t rows = 1021;
+  const std::vector<__nv_bfloat16> values = numbers<__nv_bfloat16>(rows * cols);
+  const std::vector<__nv_bfloat16> gammas = numbers<__nv_bfloat16>(cols, 0.5), betas = numbers<__nv_bfloat16>(cols, -2);
+  const DeviceArray<__nv_bfloat16> gamma(gammas), beta(betas, 1), in(values, offset);
+  DeviceArray<__nv_bfloat16> out(values, offset);
+  const MatrixView<const __nv_bfloat16> from{in.data(), rows, cols};
+  const MatrixView<__nv_bfloat16> to{out.data(), rows, cols};
+  const detail::NormMap<float, __nv_bfloat16, __nv_bfloat16, true, false> map{{gamma.data(), static_cast<int>(cols)},
+                                                                              {beta.data(), static_cast<int>(cols)}};
+  const auto normalise = [&](const MatrixView<const __nv_bfloat16>& rowsOf) {
+    detail::transformViews("test", cudaStream_t{}, rowsOf, to, detail::layerStatistic(from, 1e-3), map, INT_MAX,
+                           tuning);
+    return out.toHost();
+  };
+
+  const std::vector<__nv_bfloat16> inPlace = normalise({out.data(), rows, cols}), results = normalise(from);
+  double worst = 0, worstInPlace = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::vector<double> row(cols);
+    for (std::size_t c = 0; c < cols; ++c) row[c] = toDouble(values[r * cols + c]);
+    const double mean = sumOf(row) / static_cast<double>(cols);
+    for (double& x : row) x -= mean;
+    const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
+    for (std::size_t c = 0; c < cols; ++c) {
+      const double wanted = row[c] * factor * toDouble(gammas[c]) + toDouble(betas[c]);
+      const auto errorIn = [&](const std::vector<__nv_bfloat16>& all) {
+        return std::fabs(toDouble(all[r * cols + c]) - wanted) / (std::fabs(wanted) + 1);
+      };
+      worst = std::fmax(worst, errorIn(results));
+      worstInPlace = std::fmax(worstInPlace, errorIn(inPlace));
+    }
+  }
+  CHECK(worst <= tolerance<__nv_bfloat16>);
+  CHECK(worstInPlace <= tolerance<__nv_bfloat16>);
+}
+
+TEST_CASE("Lanes keep the numbers of columns for several spans of staged rows", "[rows]") {
+  std::size_t offset = 0;
+  for (const std::size_t cols : {41u, 68u, 71u, 133u, 137u, 201u, 300u, 333u, 351u})
+    expectStagedNumbers(cols, offset++);
 }
 
 bool isNear(float a, float b) { return std::fabs(a - b) <= 1e-5f; }

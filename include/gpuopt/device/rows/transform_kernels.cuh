@@ -18,9 +18,12 @@ GPUOPT_DETAIL_BEGIN
 // The largest blocks of the kernels.
 inline constexpr int laneTransformBlock = 256;
 inline constexpr int stagedTransformBlock = 128;
-// Of 56 registers a thread. For lanes that keep numbers of columns the compiler chooses, 0: of at least 1 it takes 90.
-template <bool KEEPS_NUMBERS>
-inline constexpr int stagedTransformBlocksPerSm = KEEPS_NUMBERS ? 0 : 9;
+// Of 56 registers a thread. For lanes that keep numbers of columns the compiler chooses, 0: of at least 1 it takes 90
+// for 11 elements. Of many elements it would choose too few.
+template <bool KEEPS_NUMBERS, int ELEMENTS>
+inline constexpr int stagedTransformBlocksPerSm = !KEEPS_NUMBERS                   ? 9
+                                                  : ELEMENTS > int{stagedElements} ? 2
+                                                                                   : 0;
 inline constexpr int blockTransformBlock = 512;
 
 // The vectors of a thread: from `begin` on, `step` apart.
@@ -80,34 +83,23 @@ GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) endsTransformKernel(con
       transform, row, [&](auto use) { own.each(use); }, ends, combination, lane == 0);
 }
 
-// Unaligned rows without gaps: each warp has `spanRows` of them in dynamic shared memory, behind the numbers of
-// columns, and LANES lanes take a row.
+// Unaligned rows without gaps: LANES lanes take each row of a span of `spanRows`, for which a warp has `spanBytes` of
+// dynamic shared memory, or twice as many.
 template <int LANES, int ELEMENTS, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(stagedTransformBlock,
-                                     stagedTransformBlocksPerSm<keepsNumbers<LANES, decltype(Transform::map)>>)
-    stagedTransformKernel(const Transform transform, const unsigned spanRows, const unsigned warpBytes) {
+                                     stagedTransformBlocksPerSm<loadsColumns<decltype(Transform::map)>, ELEMENTS>)
+    stagedTransformKernel(const Transform transform, const unsigned spanRows, const unsigned spanBytes) {
+  using Spans = WarpSpans<Transform>;
+  __shared__ typename Spans::Arrivals arrivals[stagedTransformBlock / 32];
+  Spans spans(transform, arrivals[threadIdx.x / 32], spanRows, spanBytes);  // while the previous kernel ends
   overlapPreviousKernel();
-  using Element = typename Transform::Element;
-  using Operands = StagedOperands<LANES, ELEMENTS, decltype(Transform::map)>;
-  const unsigned warp = threadIdx.x / 32;
-  const std::size_t firstRow = (blockIdx.x * std::size_t{blockDim.x / 32} + warp) * spanRows;
-  if (firstRow >= transform.rows) return;
-  const auto cols = static_cast<unsigned>(transform.cols);
-  const std::size_t first = firstRow * cols, left = transform.rows - firstRow;
-  const unsigned rows = left < spanRows ? static_cast<unsigned>(left) : spanRows;
-  unsigned char* const storage = dynamicShared<unsigned char>() + warp * warpBytes;
-  const StagedSpan<Element> span(storage + stagedBytes(Operands::BYTES * cols), transform.in + first,
-                                 static_cast<int>(rows * cols));
-  span.startLoad(transform.in + first);
-  const Operands operands(transform.map, storage, transform.cols);
-  const StagedLane<LANES, ELEMENTS, Transform> lane(transform, operands);
-  awaitAsyncCopies();
-  __syncwarp();
-  const unsigned ofGroup = spanRows * LANES / 32, group = threadIdx.x % 32 / LANES;
-  for (unsigned r = group * ofGroup; r < (group + 1) * ofGroup; ++r)
-    lane(span.data() + r * cols, firstRow + r, r < rows);
-  __syncwarp();
-  span.store(transform.out + first);
+  spans.start();
+  const StagedLane<LANES, ELEMENTS, Transform> lane(transform);
+  const unsigned cols = static_cast<unsigned>(transform.cols), ofGroup = spanRows * LANES / 32;
+  const unsigned begin = threadIdx.x % 32 / LANES * ofGroup;
+  spans.each([&](auto* data, std::size_t firstRow, unsigned rows) {
+    for (unsigned r = begin; r < begin + ofGroup; ++r) lane(data + r * cols, firstRow + r, r < rows);
+  });
 }
 
 // Rows that the registers of a block hold: VECTORS vectors a thread.

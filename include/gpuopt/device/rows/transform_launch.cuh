@@ -34,23 +34,20 @@ GPUOPT_HIDDEN auto stagedKernel(const TransformPlan& plan) {
   if (plan.lanes == 4) return stagedLanesKernel<4, Transform>(plan);
   if (plan.lanes == 8) return stagedLanesKernel<8, Transform>(plan);
   if constexpr (loadsColumns<decltype(Transform::map)>) {
-    if (plan.elements == 5) return stagedTransformKernel<32, 5, Transform>;
-    if (plan.elements == 7) return stagedTransformKernel<32, 7, Transform>;
+    if (plan.elements == 20) return stagedTransformKernel<16, 20, Transform>;
+    if (plan.elements == 23) return stagedTransformKernel<16, 23, Transform>;
   } else {
-    if (plan.lanes == 16) return stagedLanesKernel<16, Transform>(plan);
+    if (plan.lanes == 32) return stagedTransformKernel<32, 11, Transform>;
   }
-  return stagedTransformKernel<32, 11, Transform>;
+  return stagedLanesKernel<16, Transform>(plan);
 }
 
 // Rows that warps stage in shared memory.
 template <class Transform>
 void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchConfig config) {
-  using SharedNumbers = StagedOperands<stagedLanes, stagedElements, decltype(Transform::map)>;
-  const std::size_t cols = plan.request.cols, span = plan.spanRows * cols * plan.request.inBytes;
-  const std::size_t numbers = plan.lanes < 32 ? SharedNumbers::BYTES * cols : 0;
-  const auto warpBytes = static_cast<unsigned>(stagedBytes(numbers) + stagedBytes(span));
-  config.sharedBytes = plan.threads / 32 * warpBytes;
-  launch(stagedKernel<Transform>(plan), config, transform, plan.spanRows, warpBytes);
+  const auto spanBytes = static_cast<unsigned>(stagedBytes(plan.spanRows * plan.request.cols * plan.request.inBytes));
+  config.sharedBytes = plan.threads / 32 * WarpSpans<Transform>::SPANS * spanBytes;
+  launch(stagedKernel<Transform>(plan), config, transform, plan.spanRows, spanBytes);
 }
 
 // Rows that the registers of a block or of a cluster hold.

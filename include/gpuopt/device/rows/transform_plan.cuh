@@ -98,34 +98,40 @@ class TransformPlanner {
            r.cols >= tuning_.minStagedCols && r.cols <= tuning_.stagedCols;
   }
 
-  // As few lanes a row as there is a kernel for: every step of combining lanes costs as much as two elements.
   void planStaged() {
     const TransformRequest& r = plan_.request;
     plan_.algorithm = Algorithm::staged;
     plan_.reason = "unaligned rows, which a warp copies to shared memory together";
     plan_.hasEnds = false;
-    if (r.loadsNumbers && r.cols > tuning_.sharedNumbersCols)
-      planNumbers();
-    else
-      planStagedLanes();
-    plan_.spanRows = static_cast<unsigned>(plan_.lanes == 32 ? tuning_.spanRows / 2 : tuning_.spanRows);
+    planStagedLanes();
+    plan_.spanRows = r.loadsNumbers ? spanRows() : static_cast<unsigned>(plan_.lanes < 32 ? 16 : 8);
     plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
-    plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), std::size_t{plan_.threads} / 32);
+    const std::size_t warpSpans = r.loadsNumbers && fillsWarps() ? tuning_.warpSpans : 1;
+    plan_.blocks = ceilDivide(ceilDivide(r.rows, std::size_t{plan_.spanRows}), plan_.threads / 32 * warpSpans);
   }
 
+  // Whether there are enough rows for all multiprocessors if each warp takes as many as it may.
+  bool fillsWarps() const {
+    const TransformRequest& r = plan_.request;
+    const std::size_t ofWarp = tuning_.warpSpans * tuning_.spanBytes;
+    return r.rows * r.cols * r.inBytes >= r.multiprocessors * tuning_.stagedWarps * ofWarp;
+  }
+
+  // Spans of few bytes cost their copies' latency, large ones leave room for few warps.
+  unsigned spanRows() const {
+    unsigned rows = fillsWarps() ? 32 : 16;
+    while (rows > 8 && rows * plan_.request.cols * plan_.request.inBytes > tuning_.spanBytes) rows /= 2;
+    return rows;
+  }
+
+  // As few lanes a row as there is a kernel for: every step of combining lanes costs as much as two elements.
   void planStagedLanes() {
-    const std::size_t cols = plan_.request.cols;
+    const TransformRequest& r = plan_.request;
+    const unsigned most = r.loadsNumbers ? stagedNumbersLanes : 32;
     plan_.lanes = stagedLanes;
-    while (cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
-    plan_.elements = stagedElements;
-    while (cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
-  }
-
-  // A lane has the same columns of all rows.
-  void planNumbers() {
-    plan_.lanes = 32;
-    for (const unsigned elements : stagedNumbers)
-      if (plan_.request.cols <= 32 * elements) plan_.elements = elements;
+    while (plan_.lanes < most && r.cols > plan_.lanes * stagedElements) plan_.lanes *= 2;
+    plan_.elements = stagedNumbers;
+    while (r.cols <= plan_.lanes * (plan_.elements - stagedSlack)) plan_.elements -= stagedSlack;
   }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
