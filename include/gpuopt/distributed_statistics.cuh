@@ -34,9 +34,7 @@ MinMax<gpuopt::detail::Extreme<A, It>> minMax(Team& team, It in, std::size_t n, 
                                        own::MinMaxOf<own::Extreme<A, It>>{}, n, Identity{}, in);
 }
 
-/// The smallest and the largest element of all ranks; left in device memory of every rank at its `out`, asynchronously.
-///
-/// \param out receives the MinMax
+/// What minMax returns, a MinMax, left in device memory at `out` of every rank, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void minMaxInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -55,10 +53,7 @@ ArgResult<gpuopt::detail::Extreme<A, It>> argMin(Team& team, It in, std::size_t 
                                        own::ArgExtreme<own::Extreme<A, It>, Minimum>{n}, n, Identity{}, in);
 }
 
-/// The smallest element of all ranks, and the index of its first occurrence in the sequence of all parts in the order
-/// of the ranks; left in device memory of every rank at its `out`, asynchronously.
-///
-/// \param out receives the ArgResult
+/// What argMin returns, an ArgResult, left in device memory at `out` of every rank, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMinInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -77,10 +72,7 @@ ArgResult<gpuopt::detail::Extreme<A, It>> argMax(Team& team, It in, std::size_t 
                                        own::ArgExtreme<own::Extreme<A, It>, Maximum>{n}, n, Identity{}, in);
 }
 
-/// The largest element of all ranks, and the index of its first occurrence in the sequence of all parts in the order of
-/// the ranks; left in device memory of every rank at its `out`, asynchronously.
-///
-/// \param out receives the ArgResult
+/// What argMax returns, an ArgResult, left in device memory at `out` of every rank, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMaxInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -99,10 +91,7 @@ MeanVariance<gpuopt::detail::Moment<A, It>> meanVariance(Team& team, It in, std:
                                        own::Moments<own::Moment<A, It>>{n}, n, Identity{}, in);
 }
 
-/// Number, mean and population variance of the elements of all ranks; left in device memory of every rank at its `out`,
-/// asynchronously.
-///
-/// \param out receives the MeanVariance
+/// What meanVariance returns, a MeanVariance, left in device memory at `out` of every rank, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void meanVarianceInto(Team& team, It in, std::size_t n, Out&& out, StreamRef stream = nullptr,
                       Workspace* workspace = nullptr) {

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -39,9 +40,11 @@ template <int CHANNELS, class Policy = HistogramPolicy, class It, class CountIt>
 void histogramChannels(It samples, std::size_t n, CountIt counts, std::size_t bins, detail::LimitOf<It> lower,
                        detail::LimitOf<It> upper, StreamRef stream = {}) {
   if constexpr (detail::requireChannels<CHANNELS, It, CountIt>()) {
-    const detail::HistogramElement<It>* const data = detail::Unwrap<It>::pointer(samples);
-    detail::histogramOfPixels<Policy, CHANNELS>("gpuopt::histogramChannels", data, n,
-                                                detail::Unwrap<CountIt>::pointer(counts), bins, lower, upper, stream);
+    constexpr const char* function = "gpuopt::histogramChannels";
+    const auto slotOf =
+        detail::channelBins<Policy, CHANNELS, detail::HistogramElement<It>>(bins, lower, upper, function);
+    detail::histogramOf<Policy>(function, detail::pixelsOf<CHANNELS>(samples), n,
+                                detail::Unwrap<CountIt>::pointer(counts), slotOf.allSlots(), slotOf, stream, "samples");
   }
 }
 
@@ -72,9 +75,12 @@ template <int CHANNELS, class Policy = HistogramPolicy, class It, class CountIt>
 void histogramChannels(It samples, std::size_t n, CountIt counts,
                        const HistogramAxis<detail::LimitOf<It>> (&axes)[CHANNELS], StreamRef stream = {}) {
   if constexpr (detail::requireChannels<CHANNELS, It, CountIt>()) {
-    const detail::HistogramElement<It>* const data = detail::Unwrap<It>::pointer(samples);
-    detail::histogramOfChannels<Policy, CHANNELS>("gpuopt::histogramChannels", data, n,
-                                                  detail::Unwrap<CountIt>::pointer(counts), axes, stream);
+    constexpr const char* function = "gpuopt::histogramChannels";
+    detail::slotsOfChannels<Policy, CHANNELS>(axes, function);  // checks their number
+    const auto slotOf = detail::ownChannelBins<Policy, detail::HistogramElement<It>>(
+        axes, function, std::make_index_sequence<CHANNELS>());
+    detail::histogramOf<Policy>(function, detail::pixelsOf<CHANNELS>(samples), n,
+                                detail::Unwrap<CountIt>::pointer(counts), slotOf.allSlots(), slotOf, stream, "samples");
   }
 }
 

@@ -43,9 +43,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
   return minMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
-/// The smallest and the largest element; left in device memory at `out`, asynchronously.
-///
-/// \param out receives the MinMax
+/// What minMax returns, a MinMax, left in device memory at `out`, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void minMaxInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::minMaxInto", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{},
@@ -77,10 +75,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
   return sumMinMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
-/// Sum, smallest and largest element in one pass. A is the accumulator of the sum alone: the extremes have the type
-/// that minMax gives them by default; left in device memory at `out`, asynchronously.
-///
-/// \param out receives the SumMinMax
+/// What sumMinMax returns, a SumMinMax, left in device memory at `out`, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void sumMinMaxInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::sumMinMaxInto", stream, workspace},
@@ -125,10 +120,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
   return argMin<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
-/// The smallest element and the index of its first occurrence, for which -0 and +0 are equal. With a NaN among the
-/// elements, the first NaN. n = 0 gives the index ArgResult::none; left in device memory at `out`, asynchronously.
-///
-/// \param out receives the ArgResult
+/// What argMin returns, an ArgResult, left in device memory at `out`, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMinInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMinInto", stream, workspace},
@@ -182,10 +174,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
   return argMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
-/// The largest element and the index of its first occurrence, for which -0 and +0 are equal. With a NaN among the
-/// elements, the first NaN. n = 0 gives the index ArgResult::none; left in device memory at `out`, asynchronously.
-///
-/// \param out receives the ArgResult
+/// What argMax returns, an ArgResult, left in device memory at `out`, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMaxInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMaxInto", stream, workspace},
@@ -228,12 +217,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
   return meanVariance<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
-/// Number, mean and population variance of the elements in one pass. A, float for float and halves and double otherwise
-/// unless named, is a floating-point type. Partial results are combined by the formula of Chan, Golub and LeVeque
-/// (1979): stable where the difference of the sums of squares is not. n = 0 gives zeros; left in device memory at
-/// `out`, asynchronously.
-///
-/// \param out receives the MeanVariance
+/// What meanVariance returns, a MeanVariance, left in device memory at `out`, asynchronously.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void meanVarianceInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::meanVarianceInto", stream, workspace},

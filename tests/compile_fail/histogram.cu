@@ -212,7 +212,7 @@ void fail(const float* x, const int* keys, float* out) { gpuopt::meanBy<gpuopt::
 void fail(const int* x, const int* keys, int* out) { gpuopt::meanBy(x, 3, keys, 10, out); }
 
 #elif CASE == 32
-// EXPECT: gpuopt::histogramEdges: CloseLastBin is for bins between limits: raise the last edge
+// EXPECT: gpuopt: CloseLastBin is for bins between limits: raise the last edge
 // WRITTEN: histogramEdges<CloseLastBin>(x, n, edges, bins, counts)
 void fail(const float* x, unsigned* counts) { gpuopt::histogramEdges<gpuopt::CloseLastBin>(x, 3, x, 10, counts); }
 
@@ -250,7 +250,7 @@ void fail(const float* x, const Pair* weights, float* sums) {
 }
 
 #elif CASE == 37
-// EXPECT: gpuopt::histogramWeightedEdges: CloseLastBin is for bins between limits: raise the last edge
+// EXPECT: gpuopt: CloseLastBin is for bins between limits: raise the last edge
 // WRITTEN: histogramWeightedEdges<CloseLastBin>(x, n, weights, edges, bins, sums)
 void fail(const float* x, float* sums) { gpuopt::histogramWeightedEdges<gpuopt::CloseLastBin>(x, 3, x, x, 10, sums); }
 

@@ -75,6 +75,15 @@ __global__ void addIndex(It it, int n) {
   if (i == n) *(it + n) = *(it + n - 1) < 0 ? -1 : 1;
 }
 
+TEST_CASE("A member iterator begins at the first structure of a container") {
+  std::vector<Particle> values = particles(10);
+  const std::vector<Particle>& constant = values;
+  static_assert(std::is_same_v<decltype(member<&Particle::mass>(values)), Mass>);
+  static_assert(std::is_same_v<decltype(member<&Particle::mass>(constant)), ConstMass>);
+  CHECK(member<&Particle::mass>(values).base() == values.data());
+  CHECK(&member<&Particle::mass>(constant)[7] == &values[7].mass);
+}
+
 TEST_CASE("A member iterator moves like a pointer") {
   std::vector<Particle> values = particles(10);
   const auto begin = member<&Particle::mass>(values.data());

@@ -41,7 +41,7 @@ inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 template <class T>
 inline constexpr std::size_t minAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
 
-// Calls use(a std::integral_constant of `bytes`), which are those of a word, MIN_BYTES at least.
+// Calls use(a std::integral_constant of `bytes`), which are those of a word of MIN_BYTES to BYTES.
 template <std::size_t MIN_BYTES, std::size_t BYTES = 16, class Use>
 void withWordBytes(std::size_t bytes, const Use& use) {
   if (bytes == BYTES)

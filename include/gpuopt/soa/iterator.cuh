@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/range.cuh>
 #include <gpuopt/soa/layout.cuh>
 #include <gpuopt/soa/reference.cuh>
 
@@ -164,6 +165,11 @@ class MemberIterator : public detail::RandomAccess<MemberIterator<T, MEMBER>, T*
 template <auto MEMBER, class T>
 [[nodiscard]] __host__ __device__ MemberIterator<T, MEMBER> member(T* aos) {
   return MemberIterator<T, MEMBER>(aos);
+}
+/// The same of the structures of a container or span, the host's included.
+template <auto MEMBER, class R, class = detail::EnableRange<R>>
+[[nodiscard]] MemberIterator<std::remove_pointer_t<detail::RangeData<R>>, MEMBER> member(R&& aos) {
+  return MemberIterator<std::remove_pointer_t<detail::RangeData<R>>, MEMBER>(detail::toAddress(aos.data()));
 }
 
 /// A random access iterator over the structs of a SoaView of type T and layout LAYOUT. `*it` is a SoaReference, the

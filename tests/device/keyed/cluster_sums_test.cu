@@ -55,7 +55,7 @@ void checkSums(std::size_t n, std::size_t bins, bool hasInfinities, std::size_t 
   const detail::ReduceByCall<A> call{"test", nullptr, n, static_cast<unsigned>(bins), expected.data()};
   detail::KeyedTuning withoutClusters;
   withoutClusters.clusterValues = 0;
-  detail::reduceByFixedPoint<Policy>(call, source, withoutClusters);
+  detail::reduceByUpdate<Policy>(call, source, detail::updateOf<Policy, A>(Plus{}), withoutClusters);
   CHECK(sameBits(out.toHost(), expected.toHost()));
 }
 

@@ -111,7 +111,7 @@ void keepsBitsWithoutLuck(const std::vector<float>& values, const std::vector<in
   const auto source = detail::sourceOf<false>(
       "test", values.size(), detail::KeyedByInput<float>{static_cast<unsigned>(bins)}, in.data(), by.data());
   const detail::ReduceByCall<float> call{"test", nullptr, values.size(), static_cast<unsigned>(bins), sampled.data()};
-  detail::reduceByFixedPoint<ReduceByPolicy>(call, source, {256, 1, 0});
+  detail::reduceByUpdate<ReduceByPolicy>(call, source, detail::updateOf<ReduceByPolicy, float>(Plus{}), {256, 1, 0});
   CHECK(sameBits(out.toHost(), sampled.toHost()));
 }
 

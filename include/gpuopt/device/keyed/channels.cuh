@@ -34,6 +34,8 @@ struct ChannelBins {
   Bins bins;
   unsigned slots;  // of a channel
 
+  std::size_t allSlots() const { return CHANNELS * std::size_t{slots}; }
+
   template <class T>
   __device__ unsigned slot(const T& sample, unsigned channel) const {
     const unsigned own = bins(sample);
@@ -51,6 +53,8 @@ template <class Bins, int CHANNELS>
 struct OwnChannelBins {
   Bins bins[CHANNELS];
   unsigned firsts[CHANNELS + 1];
+
+  std::size_t allSlots() const { return firsts[CHANNELS]; }
 
   template <class T>
   __device__ unsigned slot(const T& sample, unsigned channel) const {
@@ -100,17 +104,19 @@ constexpr bool requireChannels() {
   return FITS && MEMORY && HAS_BINS && WRITES;
 }
 
-// Counts n pixels.
-template <class Policy, int CHANNELS, class T, class Count>
-void histogramOfPixels(const char* function, const T* samples, std::size_t n, Count* counts, std::size_t bins,
-                       BinLimit<T> lower, BinLimit<T> upper, cudaStream_t stream) {
+template <int CHANNELS, class It>
+const HistogramPixel<HistogramElement<It>, CHANNELS>* pixelsOf(It samples) {
+  return reinterpret_cast<const HistogramPixel<HistogramElement<It>, CHANNELS>*>(Unwrap<It>::pointer(samples));
+}
+
+// The same bins for all channels.
+template <class Policy, int CHANNELS, class T>
+auto channelBins(std::size_t bins, BinLimit<T> lower, BinLimit<T> upper, const char* function) {
   const auto binsOfSample = binsBetween<Policy, T>(bins, lower, upper, function);
   const std::size_t slots = slotsOf<Policy>(bins);
   if (slots > maxBins / CHANNELS)
     throwInvalid({function, ": ", CHANNELS, " times bins (", bins, ") exceeds ", maxBins});
-  const ChannelBins<std::decay_t<decltype(binsOfSample)>, CHANNELS> slotOf{binsOfSample, static_cast<unsigned>(slots)};
-  const auto* const pixels = reinterpret_cast<const HistogramPixel<T, CHANNELS>*>(samples);
-  histogramOf<Policy>(function, pixels, n, counts, CHANNELS * slots, slotOf, stream, "samples");
+  return ChannelBins<std::decay_t<decltype(binsOfSample)>, CHANNELS>{binsOfSample, static_cast<unsigned>(slots)};
 }
 
 template <int CHANNELS, class Limit>
@@ -139,16 +145,6 @@ auto ownChannelBins(const HistogramAxis<Limit>* axes, const char* function, std:
   for (std::size_t c = 0; c < CHANNELS; ++c)
     slotOf.firsts[c + 1] = slotOf.firsts[c] + static_cast<unsigned>(slotsOf<Policy>(axes[c].bins));
   return slotOf;
-}
-
-// Counts n pixels, each channel in bins of its own.
-template <class Policy, int CHANNELS, class T, class Count>
-void histogramOfChannels(const char* function, const T* samples, std::size_t n, Count* counts,
-                         const ChannelAxes<CHANNELS, BinLimit<T>>& axes, cudaStream_t stream) {
-  const std::size_t slots = slotsOfChannels<Policy, CHANNELS>(axes, function);
-  const auto slotOf = ownChannelBins<Policy, T>(axes, function, std::make_index_sequence<CHANNELS>());
-  const auto* const pixels = reinterpret_cast<const HistogramPixel<T, CHANNELS>*>(samples);
-  histogramOf<Policy>(function, pixels, n, counts, slots, slotOf, stream, "samples");
 }
 
 GPUOPT_DETAIL_END

@@ -88,8 +88,7 @@ GPUOPT_HIDDEN void storeEdges(const Edge* from, std::size_t count, Edge* to, con
 // The slots of samples between edges in device memory that are sorted.
 template <class Policy, class Edge>
 auto edgeSlots(const Edge* edges, std::size_t bins) {
-  static_assert(!Policy::CLOSED,
-                "gpuopt::histogramEdges: CloseLastBin is for bins between limits: raise the last edge");
+  static_assert(!Policy::CLOSED, "gpuopt: CloseLastBin is for bins between limits: raise the last edge");
   using Slots = EdgeBins<Edge, Policy::COUNTS_OUTSIDE>;
   return Slots{edges, static_cast<unsigned>(bins), Slots::notShared};
 }

@@ -100,7 +100,7 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& 
 
 // Updates that start from nothing but the values: words are where the results will be.
 template <class Policy, class Update, class Source, class A>
-GPUOPT_HIDDEN void reduceByDirectly(const ReduceByCall<A>& call, const Source& source, const Update& update) {
+GPUOPT_HIDDEN void reduceByUpdate(const ReduceByCall<A>& call, const Source& source, const Update& update) {
   using Word = typename Update::Word;
   static_assert(sizeof(Word) == sizeof(A));
   const KeyedPlan plan = planReduceBy<Update, Policy, A>(source, call.n, call.bins);
@@ -131,10 +131,10 @@ GPUOPT_HIDDEN void launchClusterSums(const ReduceByCall<A>& call, const KeyedPla
   launch(clusterSumsKernel<KEEPS, Source, A>, config, source, stepArgs(source, call.n), call.n, call.bins, call.out);
 }
 
-// Sums in fixed point. The second reading ends at once if it is not needed.
+// The update that has got no memory yet: sums in fixed point. The second reading ends at once if it is not needed.
 template <class Policy, class Source, class A>
-GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source,
-                                      const KeyedTuning& tuning = {}) {
+GPUOPT_HIDDEN void reduceByUpdate(const ReduceByCall<A>& call, const Source& source, const FixedPointSum<A>&,
+                                  const KeyedTuning& tuning = {}) {
   const KeyedPlan plan = planReduceBy<FixedPointSum<A>, Policy, A>(source, call.n, call.bins, tuning);
   if (plan.algorithm == KeyedAlgorithm::cluster) return launchClusterSums<Policy::KEEPS>(call, plan, source);
   using Sum = unsigned long long;
@@ -155,12 +155,11 @@ GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source&
                  call.function, call.stream);
 }
 
-template <class Policy, class Op, class A>
-inline constexpr bool isFixedPoint = std::is_same_v<Op, Plus>&& std::is_floating_point_v<A> && !Policy::FAST_SUMS;
-
-template <class A, class Op>
+template <class Policy, class A, class Op>
 auto updateOf([[maybe_unused]] const Op& op) {
-  if constexpr (std::is_same_v<Op, Plus>)
+  if constexpr (std::is_same_v<Op, Plus> && std::is_floating_point_v<A> && !Policy::FAST_SUMS)
+    return FixedPointSum<A>(nullptr, nullptr, 0, false);
+  else if constexpr (std::is_same_v<Op, Plus>)
     return DirectSum<A>{};
   else if constexpr (isOneOf<Op, Minimum, Maximum>)
     return KeyedExtreme<std::is_same_v<Op, Maximum>, A>{};
@@ -223,12 +222,8 @@ void reduceByChecked(const char* function, It values, std::size_t n, const Keys&
   [[maybe_unused]] const CallRange range(function);
   requireReduceByOut(bins, out, sizeof(A), function);  // atomics need that alignment
   const ReduceByCall<A> call{function, stream, n, static_cast<unsigned>(bins), out};
-  withKeyedSource<A>(function, values, n, keys, bins, out, [&](const auto& readable) {
-    if constexpr (isFixedPoint<Policy, Op, A>)
-      reduceByFixedPoint<Policy>(call, readable);
-    else
-      reduceByDirectly<Policy>(call, readable, updateOf<A>(op));
-  });
+  withKeyedSource<A>(function, values, n, keys, bins, out,
+                     [&](const auto& readable) { reduceByUpdate<Policy>(call, readable, updateOf<Policy, A>(op)); });
 }
 
 // The plan of such a call in words. Halves are combined as floats.
@@ -239,7 +234,7 @@ std::string explainReduceByChecked(const char* function, It values, std::size_t 
   requireReduceByOut(bins, out, isHalf<Out> ? alignof(Out) : sizeof(Out), function);
   std::string text;
   withKeyedSource<A>(function, values, n, keys, bins, out, [&](const auto& readable) {
-    using Update = std::conditional_t<isFixedPoint<Policy, Op, A>, FixedPointSum<A>, decltype(updateOf<A>(op))>;
+    using Update = decltype(updateOf<Policy, A>(op));
     text = planInWords(planReduceBy<Update, Policy, A>(readable, n, bins));
   });
   return text;

@@ -104,20 +104,8 @@ void sumWeights(const WeightedCall<A>& call, It in, WeightIt weights, const Slot
   const ReduceByCall<A> reduction{call.function, call.stream, call.n, static_cast<unsigned>(call.slots), call.sums};
   const auto source = sourceOf<false>(call.function, call.n, WeightedSample<A, SlotOf>{slotOf}, weights, in);
   withReadable<false>(source, call.n, [&](const auto& readable) {
-    if constexpr (isFixedPoint<WeightedPolicy<Policy>, Plus, A>)
-      reduceByFixedPoint<WeightedPolicy<Policy>>(reduction, readable);
-    else
-      reduceByDirectly<WeightedPolicy<Policy>>(reduction, readable, DirectSum<A>{});
+    reduceByUpdate<WeightedPolicy<Policy>>(reduction, readable, updateOf<WeightedPolicy<Policy>, A>(Plus{}));
   });
-}
-
-// The slots of samples between edges in device memory that are sorted.
-template <class Policy, class Edge>
-auto weightedEdges(const Edge* edges, std::size_t bins) {
-  static_assert(!WeightedPolicy<Policy>::CLOSED,
-                "gpuopt::histogramWeightedEdges: CloseLastBin is for bins between limits: raise the last edge");
-  using Slots = EdgeBins<Edge, WeightedPolicy<Policy>::COUNTS_OUTSIDE>;
-  return Slots{edges, static_cast<unsigned>(bins), Slots::notShared};
 }
 
 template <class Policy, class A, class It, class WeightIt, class Edge>
@@ -127,7 +115,7 @@ void sumWeightsOfDeviceEdges(const WeightedCall<A>& call, It in, WeightIt weight
   requireSumsOf(call);
   requireApartFromSums(call, edges, bins + 1, "edges");
   requireSortedOnDevice(edges, bins, call.function, call.stream);
-  sumWeights<Policy>(call, in, weights, weightedEdges<Policy>(edges, bins));
+  sumWeights<Policy>(call, in, weights, edgeSlots<WeightedPolicy<Policy>>(edges, bins));
 }
 
 template <class Policy, class A, class It, class WeightIt, class Edge>
@@ -136,7 +124,7 @@ void sumWeightsOfHostEdges(const WeightedCall<A>& call, It in, WeightIt weights,
   requireWeightedInput(call, in, "in");
   requireWeightedInput(call, weights, "weights");
   withStoredEdges(edges, size, call.function, call.stream, [&](const Edge* stored) {
-    sumWeights<Policy>(call, in, weights, weightedEdges<Policy>(stored, size - 1));
+    sumWeights<Policy>(call, in, weights, edgeSlots<WeightedPolicy<Policy>>(stored, size - 1));
   });
 }
 

@@ -80,8 +80,10 @@ struct ClusterArrivals {
 #endif
 };
 
+inline constexpr int largeClusterThreads = 512;
+
 // A template only so that several files may have it.
-template <int BLOCK = 512>
+template <int BLOCK = largeClusterThreads>
 GPUOPT_KERNEL void __launch_bounds__(BLOCK) largeClusterKernel() {}
 
 // Whether clusters of largeCluster blocks run on a device: that many multiprocessors have to be side by side.
@@ -92,7 +94,7 @@ GPUOPT_HIDDEN inline bool hasLargeClusters(int device) {
     const auto kernel = reinterpret_cast<const void*>(&largeClusterKernel<>);
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(largeCluster);
-    config.blockDim = dim3(512);
+    config.blockDim = dim3(largeClusterThreads);
     int largest = 0;
     cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (code == cudaSuccess) code = cudaOccupancyMaxPotentialClusterSize(&largest, kernel, &config);

@@ -59,14 +59,15 @@ GPUOPT_KERNEL void __launch_bounds__(indexedBlock, indexedBlocksPerSm)
 }
 
 // Words of plan.wordBytes; every address allows those of minAlignment<T>.
-template <Indexed SIDE, std::size_t WORD, class T, class Index>
+template <Indexed SIDE, class T, class Index>
 void launchMoveStructs(const MoveStructsPlan& plan, const Index* indices, const char* function, cudaStream_t stream) {
-  if constexpr (WORD > minAlignment<T>)
-    if (plan.wordBytes < WORD) return launchMoveStructs<SIDE, WORD / 2, T>(plan, indices, function, stream);
-  launch(moveIndexedKernel<Word<WORD>, IndexWord<Index>, static_cast<unsigned>(sizeof(T) / WORD), SIDE>,
-         gridConfig(indexedBlock, plan.blocks, stream, function), reinterpret_cast<const Word<WORD>*>(plan.request.in),
-         reinterpret_cast<const IndexWord<Index>*>(indices), plan.request.n,
-         reinterpret_cast<Word<WORD>*>(plan.request.out));
+  withWordBytes<minAlignment<T>, widestWord<sizeof(T)>>(plan.wordBytes, [&](auto bytes) {
+    constexpr std::size_t BYTES = decltype(bytes)::value;
+    launch(moveIndexedKernel<Word<BYTES>, IndexWord<Index>, static_cast<unsigned>(sizeof(T) / BYTES), SIDE>,
+           gridConfig(indexedBlock, plan.blocks, stream, function),
+           reinterpret_cast<const Word<BYTES>*>(plan.request.in), reinterpret_cast<const IndexWord<Index>*>(indices),
+           plan.request.n, reinterpret_cast<Word<BYTES>*>(plan.request.out));
+  });
 }
 
 // The types of a gather or scatter.
@@ -106,7 +107,7 @@ template <Indexed SIDE, class T, class Index, class U>
 void moveStructs(const T* in, const Index* indices, std::size_t n, U* out, const char* function, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
   withMovedStructs<SIDE>(in, indices, n, out, function, [&](const MoveStructsPlan& plan) {
-    if (n > 0) launchMoveStructs<SIDE, widestWord<sizeof(T)>, T>(plan, indices, function, stream);
+    if (n > 0) launchMoveStructs<SIDE, T>(plan, indices, function, stream);
   });
 }
 
