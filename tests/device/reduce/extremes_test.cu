@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "low_boundaries.cuh"
 #include "support/catch.hpp"
-#include "support/reduction_data.cuh"
 #include "support/portion.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 

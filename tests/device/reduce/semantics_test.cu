@@ -4,8 +4,8 @@
 #include "low_boundaries.cuh"
 #include "support/any_bits.cuh"
 #include "support/catch.hpp"
-#include "support/reduction_data.cuh"
 #include "support/portion.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 
