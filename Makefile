@@ -60,6 +60,8 @@ check-native:  ## what can be checked without a GPU: a sample built with nvcc, t
 check-compilers:  ## compile with every compiler and toolkit of tests/compilers/matrix.txt (from PyPI and apt); WORDS="change nvcc": some
 	@scripts/install-deps.sh compilers? venv?
 	@scripts/check_compilers.py $(WORDS)
+	@if [ -z "$(WORDS)" ] && PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null; then \
+	  cmake --preset check-native && ctest --preset release; fi
 
 check-packages:  ## create the Conan package (Conan comes from PyPI) and build a consumer against it
 	@scripts/install-deps.sh venv

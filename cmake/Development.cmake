@@ -180,7 +180,9 @@ if(GPUOPT_PROFILED)
     gpuopt_emulate(gpuopt_${name}_once)
     target_compile_definitions(gpuopt_${name}_once PRIVATE GPUOPT_EMULATION_${purpose})
     set_property(GLOBAL PROPERTY GPUOPT_${purpose}_ONCE gpuopt_${name}_once)
+    list(APPEND objects "GPUOPT_${purpose}_OBJECT=$<TARGET_OBJECTS:gpuopt_${name}_once>")
   endforeach()
+  set(GPUOPT_OBJECTS "${objects}")  # the environment of tests that call gpuopt-check
 endif()
 
 add_subdirectory(tune)

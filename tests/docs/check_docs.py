@@ -1,10 +1,11 @@
 """Compiles and runs the complete programs in the documentation: the ```cuda and ```cpp blocks that hold `int main`.
 All of them include cuda_runtime.h, directly or not, so that is compiled once. Most of the time goes into code that
 programs have in common: those that include the same of gpuopt are compiled as one, each in a namespace of its own, and
-one by one only to find out which of them is wrong. Those that take a profile are left out unless the first argument is
---profile.
+one by one only to find out which of them is wrong. Those that take a profile are left out unless --profile is given;
+with --plain, another compiler compiles all of the others.
 
-Usage: check_docs.py [--profile] <repository> <compiler> <argument>... [-- <argument after the source>...]
+Usage: check_docs.py [--profile] [--plain=<compiler>] <repository> <compiler> <argument>... [-- <argument after the
+source>...]
 SPDX-License-Identifier: MIT
 """
 
@@ -105,12 +106,12 @@ def precompiled(folder, command):
     return [*command, "-include", header, "-x", "c++"]
 
 
-def main(repository, command, hasProfiles):
+def main(repository, command, plainCompiler, hasProfiles):
     split = command.index("--") if "--" in command else len(command)
     wrong = count = 0
     with tempfile.TemporaryDirectory() as folder:
         folder, before, after = Path(folder), command[:split], command[split + 1:]
-        plain = commands(folder, precompiled(folder, before), after)
+        plain = commands(folder, precompiled(folder, [plainCompiler or before[0], *before[1:]]), after)
         for batch in batches(programs(repository)):
             if not takesProfile(batch[0]):
                 said = failures(batch, folder, plain)
@@ -128,5 +129,7 @@ def main(repository, command, hasProfiles):
 
 
 if __name__ == "__main__":
-    arguments = [argument for argument in sys.argv[1:] if argument != "--profile"]
-    sys.exit(main(arguments[0], arguments[1:], "--profile" in sys.argv))
+    count = next(i for i, word in enumerate(sys.argv[1:]) if not word.startswith("--"))
+    options, arguments = sys.argv[1:count + 1], sys.argv[count + 1:]
+    compilers = [word.removeprefix("--plain=") for word in options if word.startswith("--plain=")]
+    sys.exit(main(arguments[0], arguments[1:], "".join(compilers), "--profile" in options))

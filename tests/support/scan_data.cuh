@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device_array.cuh"
+#include "portion.hpp"
 #include "reduction_data.cuh"
 
 #include <gpuopt/rows_scan.cuh>
@@ -83,6 +84,8 @@ void scan(const MatrixView<In>& in, const MatrixView<Out>& out, Op op, A init) {
 /// One scan, of which every byte of `out` is compared.
 template <bool ROWS, class Order, bool EXCLUSIVE, class In, class Out = In, class Op, class A>
 void checkScan(const ScanCase& c, Op op, A init) {
+  static Series cases;
+  if (!cases.runsNext()) return;
   const std::vector<In> values = Elements<In>::make(c.in.elements(c.rows), 7);
   const DeviceArray<In> in(values);
   DeviceArray<Out> out(c.out.elements(c.rows));

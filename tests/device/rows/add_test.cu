@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
 #include "support/host_test.cuh"
+#include "support/portion.hpp"
 #include "support/random.hpp"
 
 #include <gpuopt/device_vector.cuh>
@@ -84,6 +85,8 @@ std::vector<Out> added(const Shape& s, const std::vector<In>& in, const std::vec
 
 template <RowAddition ADDITION, RowIndices INDICES, class In, class Out, class Index>
 void checkIndices(const Shape& s, const std::vector<Index>& indices) {
+  static Series cases;
+  if (!cases.runsNext()) return;
   INFO(s.n << " rows of " << s.cols << " added to " << s.rows << ", gaps " << s.inGap << " and " << s.outGap);
   const std::size_t inLd = s.cols + s.inGap, outLd = s.cols + s.outGap;
   const std::vector<In> values = elements<In>(s.n == 0 ? 0 : (s.n - 1) * inLd + s.cols, 9, ADDITION == ATOMIC);
@@ -162,7 +165,15 @@ std::vector<int> listsOf(const std::vector<std::size_t>& lengths, std::size_t n)
   return indices;
 }
 
-TEST_CASE("Long lists of added rows", "[rows][add]") {
+TEST_CASE("A long list of added rows, and one of few indices", "[rows][add]") {
+  const std::size_t ofMany = detail::AddRowsTuning{}.longList + 1, ofFew = detail::addFewRowsLong + 1;
+  for (const std::size_t cols : {3, 16}) {
+    checkIndices<EXACT, TRUSTED, float, float>({7001, 3, cols, 0, 2}, listsOf({ofMany, 8}, 7001));
+    checkIndices<EXACT, TRUSTED, float, float>({2500, 3, cols, 0, 2}, listsOf({ofFew, 8}, 2500));
+  }
+}
+
+TEST_CASE("Long lists of added rows", "[rows][add][sweep]") {
   const std::size_t least = detail::AddRowsTuning{}.longList;
   const std::vector<std::size_t> lengths{least - 1, 1, least, least + 1, 8, 255, 256, 257, 511, 512, 513, 0};
   const std::vector<int> indices = listsOf(lengths, 7001);
@@ -179,7 +190,7 @@ TEST_CASE("Long lists of added rows", "[rows][add]") {
   checkIndices<EXACT, TRUSTED, double, __half>(aligned, indices);
 }
 
-TEST_CASE("Long lists of few indices", "[rows][add]") {
+TEST_CASE("Long lists of few indices", "[rows][add][sweep]") {
   const std::size_t least = detail::addFewRowsLong, most = detail::AddRowsTuning{}.fewIndices;
   const std::vector<std::size_t> lengths{least - 1, 1, least, least + 1, 0, 8, 511, 512, 513, 2 * least};
   for (const std::size_t cols : {1, 3, 16, 33, 64, 68, 129}) {

@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
 #include "support/host_test.cuh"
+#include "support/portion.hpp"
 #include "support/random.hpp"
 
 #include <gpuopt/device_vector.cuh>
@@ -71,6 +72,8 @@ bool areSame(const std::vector<T>& a, const std::vector<T>& b) {
 // and their number; `convert` an element.
 template <detail::Indexed SIDE, class In, class Out, class Index, class Move, class Convert>
 void checkMove(const Shape& s, bool isPadded, Move move, Convert convert) {
+  static Series cases;
+  if (!cases.runsNext()) return;
   INFO(sizeof(In) << " bytes, n = " << s.n << ", rows of " << s.cols << ", gaps " << s.inGap << " and " << s.outGap
                   << ", offsets " << s.inOffset << " and " << s.outOffset);
   constexpr bool GATHERS = SIDE == detail::Indexed::in;
@@ -150,7 +153,7 @@ TEST_CASE("Rows with gaps and at any alignment", "[rows][gather]") {
 }
 
 // Vectors that begin anywhere in rows of both sides, at every distance from the ends; and beyond a tile.
-TEST_CASE("Rows that small words divide", "[rows][gather]") {
+TEST_CASE("Rows that small words divide", "[rows][gather][sweep]") {
   for (std::size_t bytes = 128; bytes < 162; ++bytes) checkAll<unsigned char>({20, 25, bytes});
   for (const std::size_t gap : {1, 2, 3, 5, 8, 15}) checkAll<unsigned char>({20, 25, 129, gap, 16 - gap, gap, 3});
   for (const std::size_t cols : {77, 1001, 4099}) checkAll<unsigned short>({12, 15, cols, 0, 0, 1, 0});

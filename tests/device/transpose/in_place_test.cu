@@ -52,6 +52,8 @@ struct Scratch : gpuopt::detail::RectangleTuningSm90 {
 
 template <class T, class Tuning = gpuopt::detail::SquareTuningSm90>
 void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size_t gap = 0, std::size_t offset = 0) {
+  static Series cases;
+  if (!cases.runsNext()) return;
   CAPTURE(sizeof(T), alignof(T), n, ld, batch, gap, offset);
   const std::size_t stride = n * ld + gap;
   const TransposeShape shape{n, n, ld, ld, batch, stride, stride};
@@ -65,6 +67,8 @@ void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size
 
 template <class T, class Tuning = Scratch<2048>>
 void checkRectangle(std::size_t rows, std::size_t cols, std::size_t offset = 0) {
+  static Series cases;
+  if (!cases.runsNext()) return;
   CAPTURE(sizeof(T), alignof(T), rows, cols, offset);
   const std::vector<T> source = indexCoded<T>(rows * cols);
   DeviceArray<T> data(source, offset);
