@@ -211,7 +211,7 @@ class ReduceColumnsPlanner {
   std::size_t wave() const { return Policy::waveBlocks * Policy::BLOCK / block(); }
 
   // How many blocks a grid should have: one wave, whose loads never pause between two blocks of a multiprocessor; two
-  // or four if tiles are so many that their splits would leave a twentieth of it idle.
+  // or four where the splits of the tiles would leave a twentieth of it idle.
   std::size_t wantedBlocks() const {
     const std::size_t tiles = plan_.tiles.tiles;
     std::size_t blocks = wave();
