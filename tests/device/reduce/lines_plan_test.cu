@@ -166,11 +166,12 @@ TEST_CASE("Columns have no more splits than fill the device", "[columns]") {
                           {333, 16, 512, 1, 196},    // too many for these; what scratch memory allows
                           {1001, 4, 512, 4, 66},     // 264 blocks, which run at the same time
                           {1001, 12, 512, 4, 66},    // the same
-                          {5000, 4, 512, 40, 13},    // 520, nearly two waves: one would have 240
-                          {10007, 8, 512, 40, 13},   // the same
+                          {5001, 4, 512, 20, 13},    // 260
+                          {10007, 8, 512, 40, 13},   // 520, nearly two waves: one would have 240
                           {10007, 12, 512, 40, 6},   // 240 instead of 320, which scratch memory would allow
                           {100000, 4, 512, 782, 1},  // more tiles than four waves have blocks
-                          {1024, 12, 512, 8, 33}};
+                          {1024, 4, 512, 8, 132},    // aligned: four waves
+                          {1024, 12, 512, 8, 66}};   // two, of the 680 blocks that scratch memory would allow
   for (const Row& row : rows) {
     CAPTURE(row.cols, row.partialBytes);
     const MatrixShape matrix{(std::size_t{1} << 28) / row.cols, row.cols, row.cols};

@@ -210,11 +210,13 @@ class ReduceColumnsPlanner {
   // Blocks that run at the same time on an H100 or H200.
   std::size_t wave() const { return Policy::waveBlocks * Policy::BLOCK / block(); }
 
-  // How many blocks a grid should have: one wave, whose loads never pause between two blocks of a multiprocessor; two
-  // or four where the splits of the tiles would leave a twentieth of it idle.
+  // How many blocks a grid should have. Where it is flat or reads vectors that rows do not begin with, one wave, whose
+  // loads never pause between two blocks of a multiprocessor; two or four where the splits of the tiles would leave a
+  // twentieth of it idle.
   std::size_t wantedBlocks() const {
+    const bool isFlat = plan_.algorithm == Algorithm::flat, isAligned = r_.areAligned || step_ == 1;
     const std::size_t tiles = plan_.tiles.tiles;
-    std::size_t blocks = wave();
+    std::size_t blocks = isFlat || !isAligned ? wave() : Policy::waves * wave();
     while (blocks < Policy::waves * wave() && 20 * (blocks / tiles * tiles) < 19 * blocks) blocks *= 2;
     return blocks;
   }
