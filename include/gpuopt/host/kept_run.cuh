@@ -22,7 +22,7 @@ struct KeptRun {
   OrderedMemory memory{0, up};
 };
 
-/// Those of all devices and threads. Made anew for each call, they took 8 of the 334 us of a sum of 16 MiB (H200,
+/// Those of all devices and threads. Made anew for each call, they took 6 of the 336 us of a sum of 16 MiB (H200,
 /// 2026-11-28, a trial program).
 class KeptRuns {
  public:
