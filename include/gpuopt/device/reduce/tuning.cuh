@@ -60,7 +60,7 @@ struct ReduceColumnsPolicy {
   /// Contiguous matrices of up to this many columns are read as flat arrays, whatever their alignment.
   static constexpr std::size_t flatColumns = 512;
   /// Blocks of `BLOCK` threads that run at the same time on an H100 or H200. Rows are split until the grid has as many,
-  /// or up to `waves` times as many. Of a flat 1 GiB of 333 floats, 132 blocks of 1024 threads reach 0.967 of a sum, 528
+  /// or up to `waves` times as many. Of a flat GiB of 333 floats, 132 blocks of 1024 threads reach 0.967 of a sum, 528
   /// 0.945, 1056 0.940, and 1056 of 512 threads 0.905 (H200, 2026-11-28, a trial program).
   static constexpr std::size_t waveBlocks = 264;
   static constexpr std::size_t waves = 4;  ///< see `waveBlocks`; a power of two
