@@ -255,9 +255,9 @@ template <class T>
   return detail::planInWords(detail::planFor(transfer, memory, false), transfer.bytes);
 }
 
-/// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). The device's
-/// memory that streamReduce keeps of an array in pinned memory, up to 64 MiB, goes back to the library's pool. Waits for
-/// the device.
+/// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). The
+/// device's memory that streamReduce keeps of an array in pinned memory, up to 64 MiB, goes back to the library's pool.
+/// Waits for the device.
 inline void trimTransfers() {
   detail::TransferSlotsPool::instance().trim();
   detail::KeptRuns::instance().trim();
