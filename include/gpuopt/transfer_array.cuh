@@ -12,6 +12,7 @@
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/transfer/launch.cuh>
 #include <gpuopt/device/transfer/rows.cuh>
+#include <gpuopt/host/kept_run.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream.cuh>
 #include <gpuopt/transfer_types.cuh>
@@ -254,10 +255,12 @@ template <class T>
   return detail::planInWords(detail::planFor(transfer, memory, false), transfer.bytes);
 }
 
-/// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). Waits for
-/// the device.
+/// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). The
+/// device's memory that streamReduce keeps of an array in pinned memory, up to 64 MiB, goes back to the library's pool.
+/// Waits for the device.
 inline void trimTransfers() {
   detail::TransferSlotsPool::instance().trim();
+  detail::KeptRuns::instance().trim();
   trimPinned();
 }
 

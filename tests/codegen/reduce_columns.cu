@@ -1,5 +1,5 @@
 // The kernel of columns reads 16 bytes at a time and keeps everything in registers; two blocks of 512 threads
-// fit on a multiprocessor.
+// fit on a multiprocessor, or one of 1024.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
 
@@ -10,7 +10,7 @@
 
 // CODEGEN: kernel=columnsKernel.*ArraySource contains=ld\.global\.nc.*v4\.u32 no-local no-spill
 // CODEGEN: kernel=columnsKernel.*IteratorSource absent=ld\.global\.nc.*v4 no-local no-spill
-// CODEGEN: kernel=columnsKernel<512 max-registers=64
+// CODEGEN: kernel=columnsKernel<(512|1024) max-registers=64
 struct UnknownSum {
   __host__ __device__ int operator()(int a, int b) const { return a + b; }
 };

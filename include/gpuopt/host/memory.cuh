@@ -13,7 +13,11 @@
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
+class MemoryRef;
+
 namespace detail {
+
+inline bool isOwnPool(const MemoryRef& memory) noexcept;
 
 /// The library's own memory pool on a device, which returns no memory to the system: otherwise the first allocation
 /// after a synchronisation would cost tens of microseconds. The default pool's settings belong to the user.
@@ -159,12 +163,19 @@ class MemoryRef {
   }
 
  private:
+  friend bool detail::isOwnPool(const MemoryRef& memory) noexcept;
+
   void* object_ = nullptr;
   void* (*allocate_)(void*, std::size_t, cudaStream_t) = detail::allocateFromPool;
   void (*deallocate_)(void*, void*, std::size_t, cudaStream_t) = detail::deallocateToPool;
 };
 
 namespace detail {
+
+/// Whether memory comes from the library's pool.
+inline bool isOwnPool(const MemoryRef& memory) noexcept {
+  return memory.object_ == nullptr && memory.allocate_ == &allocateFromPool;
+}
 
 /// Memory that is allocated and freed in the order of a stream.
 class OrderedMemory {

@@ -91,15 +91,18 @@ TEST_CASE("scaled sums: carries of both halves of a word, in both directions", "
 
 TEST_CASE("scaled sums: runs, and values of which a sample says that they are too different", "[device]") {
   for (const std::size_t bins : std::vector<std::size_t>{10, 38400}) {
-    Pairs runs, different;
+    Pairs runs, shortRuns, different;  // most steps are of one run, or few
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t run = i / 61 * 7919 % bins, key = i * 7919 % bins;
+      const std::size_t key = i * 7919 % bins;
       runs.values.push_back(static_cast<float>(i % 5));
-      runs.keys.push_back(static_cast<int>(run));
+      runs.keys.push_back(static_cast<int>(i / 61 * 7919 % bins));
+      shortRuns.values.push_back(static_cast<float>(i % 7));
+      shortRuns.keys.push_back(static_cast<int>(i / 6 * 7919 % bins));
       different.values.push_back(times2To(i % 2 == 0 ? 1 : -3, static_cast<int>(key % 64) - 32));
       different.keys.push_back(static_cast<int>(key));
     }
     checkExact(runs, bins);
+    checkExact(shortRuns, bins);
     checkExact(different, bins);
   }
 }

@@ -4,6 +4,7 @@
 #include "device/pipeline/pipeline_data.cuh"
 
 #include <gpuopt/map.cuh>
+#include <gpuopt/transfer_array.cuh>
 #include <gpuopt/transfer_frames.cuh>
 
 #include <algorithm>
@@ -118,6 +119,60 @@ TEST_CASE("streamReduce of a short array in pinned memory has few copies, and th
   const gpuopt::PinnedVector<Sum3> sums(400001, Sum3{1, 2, 3});  // chunks that are no multiple of 256 bytes
   const Sum3 all = gpuopt::streamReduce(sums, gpuopt::Plus{});
   CHECK((all.x == 400001 && all.y == 800002 && all.z == 1200003));
+}
+
+// Memory of the caller's.
+struct Resource {
+  std::size_t bytes = 0, held = 0;
+
+  void* allocate(std::size_t size, cudaStream_t stream) {
+    void* memory = nullptr;
+    REQUIRE(cudaMallocAsync(&memory, size, stream) == cudaSuccess);
+    bytes = size;
+    ++held;
+    return memory;
+  }
+  void deallocate(void* memory, std::size_t, cudaStream_t stream) {
+    if (cudaFreeAsync(memory, stream) == cudaSuccess) --held;
+  }
+};
+
+// The memory that the next short run of this thread will use.
+struct KeptMemory {
+  const unsigned char* data;
+  std::size_t bytes;
+};
+KeptMemory keptMemory() {
+  auto& runs = gpuopt::detail::KeptRuns::instance();
+  gpuopt::detail::KeptRun& run = runs.acquire();
+  const KeptMemory memory{run.memory.data(), run.memory.bytes()};
+  runs.release(run);
+  return memory;
+}
+
+TEST_CASE("streamReduce keeps the memory of a short array in pinned memory", "[pipeline]") {
+  gpuopt::PinnedVector<float> pinned(50001);
+  std::fill(pinned.begin(), pinned.end(), 2.0f);
+  gpuopt::trimTransfers();
+  CHECK(keptMemory().bytes == 0);
+  CHECK(gpuopt::streamReduce(pinned) == 100002);
+  const KeptMemory kept = keptMemory();
+  CHECK(kept.bytes == 50001 * sizeof(float));
+  CHECK(gpuopt::streamReduce(pinned.data(), 40000) == 80000);
+  CHECK((keptMemory().data == kept.data && keptMemory().bytes == kept.bytes));
+
+  Resource resource;  // the caller's memory instead
+  gpuopt::PipelineOptions options;
+  options.memory = resource;
+  gpuopt::PinnedVector<float> longer(60000);
+  std::fill(longer.begin(), longer.end(), 1.0f);
+  CHECK(gpuopt::streamReduce(longer, gpuopt::Plus{}, options) == 60000);
+  CHECK(resource.bytes == 60000 * sizeof(float));
+  CHECK(resource.held == 0);
+  CHECK(keptMemory().bytes == kept.bytes);
+
+  gpuopt::trimTransfers();
+  CHECK(keptMemory().bytes == 0);
 }
 
 TEST_CASE("streamReduce takes what reduce takes", "[pipeline]") {

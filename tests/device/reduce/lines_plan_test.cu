@@ -129,13 +129,18 @@ TEST_CASE("Every plan of columns covers its matrix", "[columns]") {
     for (std::size_t cols = 1; cols < 100000; cols += cols / 5 + 1)
       for (const std::size_t gap : {0, 1, 4})
         for (const std::size_t head : {0, 3})
-          for (const std::size_t partialBytes : {4, 256}) {
+          for (const std::size_t partialBytes : {4, 12, 256}) {
             const bool areAligned = head == 0 && cols % 4 == 0 && gap % 4 == 0;
             const ReduceColumnsPlan plan = planColumns({rows, cols, cols + gap}, areAligned, head, partialBytes);
             INFO(rows << " x " << cols << ", gap " << gap << ", head " << head << ": " << planInWords(plan));
             REQUIRE((rows == 0 || plan.tiles.isFlat || coversMatrix(plan)));
-            REQUIRE(plan.grid.threads * (plan.algorithm == ReduceColumnsAlgorithm::elements ? 1 : 4) * partialBytes <=
-                    detail::ReduceColumnsPolicy::sharedBytes);
+            const auto& tiles = plan.tiles;
+            if (tiles.isFlat)
+              REQUIRE(tiles.rowThreads * tiles.tileElements * partialBytes <= detail::ReduceColumnsPolicy::flatBytes);
+            else
+              REQUIRE(plan.grid.threads * (plan.algorithm == ReduceColumnsAlgorithm::elements ? 1 : 4) * partialBytes <=
+                      detail::ReduceColumnsPolicy::sharedBytes);
+            REQUIRE((!tiles.isFlat || (tiles.rowThreads > 0 && tiles.tileSteps <= plan.grid.threads)));
           }
 }
 
@@ -154,17 +159,25 @@ TEST_CASE("Segments are divided among as many warps as scratch memory allows", "
 TEST_CASE("Columns have no more splits than fill the device", "[columns]") {
   struct Row {
     std::size_t cols, partialBytes;
-    unsigned tiles, splits;
+    unsigned threads, tiles, splits;
   };
-  constexpr Row rows[] = {{1001, 4, 4, 261},  // 1044 blocks: nearly four times 264
-                          {1001, 8, 4, 130},  // 520: nearly twice
-                          {1001, 12, 4, 66},  // 264 instead of 348
-                          {10007, 8, 40, 13}, {10007, 12, 40, 6}, {1024, 12, 8, 66}};
+  constexpr Row rows[] = {{333, 4, 1024, 1, 132},    // flat: 999 of 1024 threads have steps
+                          {333, 12, 1024, 1, 132},   // the same with 48 KiB of partial results
+                          {333, 16, 512, 1, 196},    // too many for these; what scratch memory allows
+                          {1001, 4, 512, 4, 66},     // 264 blocks, which run at the same time
+                          {1001, 12, 512, 4, 66},    // the same
+                          {5001, 4, 512, 20, 13},    // 260
+                          {10007, 8, 512, 40, 13},   // 520, nearly two waves: one would have 240
+                          {10007, 12, 512, 40, 6},   // 240 instead of 320, which scratch memory would allow
+                          {100000, 4, 512, 782, 1},  // more tiles than four waves have blocks
+                          {1024, 4, 512, 8, 132},    // aligned: four waves
+                          {1024, 12, 512, 8, 66}};   // two, of the 680 blocks that scratch memory would allow
   for (const Row& row : rows) {
     CAPTURE(row.cols, row.partialBytes);
     const MatrixShape matrix{(std::size_t{1} << 28) / row.cols, row.cols, row.cols};
     const auto plan = detail::planReduceColumns<detail::ReduceColumnsPolicy>(
         {matrix, 4, 4, row.partialBytes, 4, 0, 0, row.cols % 4 == 0});
+    CHECK(plan.grid.threads == row.threads);
     CHECK(plan.tiles.tiles == row.tiles);
     CHECK(plan.tiles.splits == row.splits);
   }
@@ -183,7 +196,7 @@ TEST_CASE("Reductions of lines say what they launch", "[rows][columns][segments]
   CHECK(explainReduceRows(data, 2, 5000, 5000) ==
         "a block a row, 2 blocks of 256 threads: rows are long; reads 40000 bytes, writes 8");
   CHECK(explainReduceColumns(data, 100, 100, 100) ==
-        "flat rows of 100 columns by vectors, 1 across, 1 down, 1 block of 512 threads: rows are short, without gaps; "
+        "flat rows of 100 columns by vectors, 1 across, 1 down, 1 block of 1024 threads: rows are short, without gaps; "
         "reads 40000 bytes, writes 400");
   CHECK(explainReduceColumns(data, 100, 100, 101).find("tiles of 100 columns, 1 across, ") == 0);
   const DeviceArray<int> offsets(101);

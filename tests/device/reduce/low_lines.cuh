@@ -27,6 +27,7 @@ struct LowRows : detail::ReduceRowsPolicy {
 /// Several tiles, splits, and groups of splits; unaligned rows are read by vectors.
 struct LowColumns : detail::ReduceColumnsPolicy {
   static constexpr int BLOCK = 128;
+  static constexpr int FLAT_BLOCK = 256;
   static constexpr int VECTORS = 2;
   static constexpr unsigned tileSteps = 4;
   static constexpr unsigned elementTileSteps = 16;

@@ -10,8 +10,8 @@
 #include <gpuopt/device/pipeline/slots.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
-#include <gpuopt/host/event.cuh>
-#include <gpuopt/host/stream_pool.cuh>
+#include <gpuopt/host/kept_run.cuh>
+#include <gpuopt/host/memory.cuh>
 #include <gpuopt/pipeline_types.cuh>
 
 #include <cuda_runtime.h>
@@ -23,36 +23,46 @@ GPUOPT_DETAIL_BEGIN
 // Memory and streams of a short run. All work is done when this is destroyed.
 class ShortRun {
  public:
-  explicit ShortRun(const PipelineOptions& options) : memory_(0, up_, options.memory) {}
+  explicit ShortRun(const PipelineOptions& options)
+      : kept_(KeptRuns::instance().acquire()),
+        own_(0, kept_.up, options.memory),
+        memory_(isOwnPool(options.memory) ? kept_.memory : own_) {}
   ~ShortRun() {
-    forgetError(cudaStreamSynchronize(up_));
-    forgetError(cudaStreamSynchronize(work_));
+    if (!isDone_) {
+      forgetError(cudaStreamSynchronize(kept_.up));
+      forgetError(cudaStreamSynchronize(kept_.work));
+    }
+    KeptRuns::instance().release(kept_);
   }
   ShortRun(const ShortRun&) = delete;
   ShortRun& operator=(const ShortRun&) = delete;
 
-  cudaStream_t work() const { return work_; }
+  cudaStream_t work() const { return kept_.work; }
   unsigned char* reserve(std::size_t bytes) { return growTo(memory_, bytes); }
 
   // The work may read what the caller's earlier kernels write. Called after the first copy, which need not wait.
-  void waitForCaller(const PipelineOptions& options) const { begin_.order(options.after, work_); }
+  void waitForCaller(const PipelineOptions& options) const { kept_.begin.order(options.after, kept_.work); }
 
   // Copies, and makes the work wait for it.
   void copy(void* to, const void* from, std::size_t bytes) const {
-    copyAsync(to, from, bytes, up_);
-    arrived_.order(up_, work_);
+    copyAsync(to, from, bytes, kept_.up);
+    kept_.arrived.order(kept_.up, kept_.work);
   }
 
+  // The last of the work has left its value: nothing accesses the memory any more.
+  void end() { isDone_ = true; }
+
  private:
-  PooledStream up_, work_;
-  Event begin_, arrived_;
-  OrderedMemory memory_;
+  KeptRun& kept_;
+  OrderedMemory own_;  // of a pool or resource of the caller's
+  OrderedMemory& memory_;
+  bool isDone_ = false;
 };
 
-// Queues all chunks of an array in pinned memory, in their order, so that a value has the bits of a run by slots. Each
+// Folds all chunks of an array in pinned memory, in their order, so that a value has the bits of a run by slots. Each
 // copy has a share of the chunks that are left: few copies, and little is left to be reduced when the last one ends.
-inline void runFewCopies(const PipelineOptions& options, const PipelinePlan& plan, ChunkSource& source,
-                         ChunkWork& work) {
+template <class Fold>
+void runFewCopies(const PipelineOptions& options, const PipelinePlan& plan, ChunkSource& source, Fold& fold) {
   [[maybe_unused]] const CallRange range("gpuopt::Pipeline::run");
   const RelaxedCapture relaxed;
   const std::size_t n = plan.request.length, capacity = plan.chunkElements, bytes = plan.request.inBytes;
@@ -66,9 +76,11 @@ inline void runFewCopies(const PipelineOptions& options, const PipelinePlan& pla
       run.copy(device + at * bytes, host + at * bytes, (copied - at) * bytes);
       if (at == 0) run.waitForCaller(options);
     }
-    work.queue({device + at * bytes, nullptr, smallerOf(capacity, n - at), at, index, run.work()});
+    const RawChunk chunk{device + at * bytes, nullptr, smallerOf(capacity, n - at), at, index, run.work()};
+    fold.queue(chunk, index + 1 == plan.chunks);
   }
-  check(cudaStreamSynchronize(run.work()), "cudaStreamSynchronize");
+  fold.wait(run.work());
+  run.end();
 }
 
 GPUOPT_DETAIL_END

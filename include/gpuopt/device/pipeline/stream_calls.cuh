@@ -13,6 +13,7 @@
 #include <gpuopt/device/reduce/launch.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/host/pinned.cuh>
+#include <gpuopt/host/result.cuh>
 #include <gpuopt/pipeline_types.cuh>
 
 #include <cstddef>
@@ -36,18 +37,25 @@ class ChunkFold final : public ChunkWork {
  public:
   ChunkFold(const Op& op, const First& first) : op_(op), first_(first), value_(1) {}
 
-  void queue(const RawChunk& chunk) override {
+  void queue(const RawChunk& chunk) override { queue(chunk, false); }
+
+  // After the last chunk, wait() may be called.
+  void queue(const RawChunk& chunk, bool isLast) {
     [[maybe_unused]] const CallRange range(FUNCTION);
     const ReduceCall call{FUNCTION, chunk.stream, nullptr};
     const auto source =
         sourceOf<hasFixedSteps<Policy>>(FUNCTION, chunk.count, Identity{}, static_cast<const T*>(chunk.in));
     Boxed<A>* const value = value_.devicePointer();
-    const auto out = destinationOf<typename First::Result>(value, FUNCTION);
+    const auto end = end_.destination();
+    const Destination<typename First::Result> out{value, isLast ? end.flag : nullptr, end.signal};
     if (chunk.index == 0)
       launchReduce<Policy>(call, first_, chunk.count, source, out);
     else
       launchReduce<Policy>(call, foldOf<A>(op_, DeviceValue<Boxed<A>>{value}), chunk.count, source, out);
   }
+
+  // Waits for the last chunk's kernel, which is in `stream`, to store the value.
+  void wait(cudaStream_t stream) { end_.wait(stream); }
 
   // The value of no elements: init, or the neutral element.
   void queueNone() {
@@ -65,6 +73,7 @@ class ChunkFold final : public ChunkWork {
   Op op_;
   First first_;
   PinnedVector<Boxed<A>> value_;
+  HostResult<unsigned> end_;  // has the flag of the last kernel
 };
 
 // What follows the elements in a call of streamReduce: op, init and options, each of which may be left out.

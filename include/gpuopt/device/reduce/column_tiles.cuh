@@ -313,11 +313,12 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
 }
 
 template <int BLOCK, class Policy, class Source, class Reducer, class Out>
-GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / Policy::BLOCK)
+GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / (BLOCK > Policy::BLOCK ? BLOCK : Policy::BLOCK))
     columnsKernel(const Source source, const Reducer reducer, const ColumnTiles shape,
                   const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
-  alignas(16) alignas(Partial) __shared__ unsigned char storage[BLOCK * Source::STEP * sizeof(Partial)];
+  constexpr std::size_t BYTES = BLOCK * Source::STEP * sizeof(Partial);
+  alignas(16) alignas(Partial) __shared__ unsigned char storage[BYTES < Policy::flatBytes ? BYTES : Policy::flatBytes];
   Partial* shared = reinterpret_cast<Partial*>(storage);
   overlapPreviousKernel();
   const ColumnBlock block(shape);

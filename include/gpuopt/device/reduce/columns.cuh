@@ -14,10 +14,11 @@
 
 GPUOPT_DETAIL_BEGIN
 
-template <class Policy, class Source, class Reducer, class Out>
+template <class Policy, bool IS_FLAT, class Source, class Reducer, class Out>
 void launchColumnTiles(const ReduceCall& call, const Reducer& reducer, const Source& source,
                        const ReduceColumnsPlan& plan, const Out& out) {
-  constexpr int BLOCK = columnsBlock<Policy>(Source::STEP, sizeof(typename Reducer::Partial));
+  constexpr std::size_t BYTES = sizeof(typename Reducer::Partial);
+  constexpr int BLOCK = IS_FLAT ? flatBlock<Policy>(Source::STEP, BYTES) : columnsBlock<Policy>(Source::STEP, BYTES);
   launchGrid(call, plan.grid, columnsKernel<BLOCK, Policy, Source, Reducer, Out>, source, reducer, plan.tiles, out);
 }
 
@@ -40,12 +41,14 @@ void launchColumnsOf(const ReduceCall& call, const Reducer& reducer, const View&
                      const Out& out) {
   using Algorithm = ReduceColumnsAlgorithm;
   const ReduceColumnsPlan plan = planReduceColumns<Policy>(reduceColumnsRequest<Reducer>(view, matrix));
-  const auto launchFor = [&](const auto& source) { launchColumnTiles<Policy>(call, reducer, source, plan, out); };
+  const auto launchFor = [&](const auto& source) {
+    launchColumnTiles<Policy, false>(call, reducer, source, plan, out);
+  };
   switch (plan.algorithm) {
     case Algorithm::nothing:
       return;
     case Algorithm::flat:
-      return launchFor(view.flat(matrix.rows * matrix.cols));
+      return launchColumnTiles<Policy, true>(call, reducer, view.flat(matrix.rows * matrix.cols), plan, out);
     case Algorithm::steps:
       return launchFor(view.stepsFromBoundary());
     case Algorithm::elements:

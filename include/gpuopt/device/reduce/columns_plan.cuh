@@ -89,6 +89,15 @@ constexpr int columnsBlock(std::size_t stepElements, std::size_t partialBytes) {
   return block;
 }
 
+// The same where a matrix is flat, and read by vectors: a row of odd length has as many steps as columns, and leaves
+// fewer threads of a large block without any.
+template <class Policy>
+constexpr int flatBlock(std::size_t stepElements, std::size_t partialBytes) {
+  const std::size_t bytes = static_cast<std::size_t>(Policy::FLAT_BLOCK) * stepElements * partialBytes;
+  const bool fits = stepElements > 1 && bytes <= roundUp(Policy::flatBytes, 1024);
+  return fits ? Policy::FLAT_BLOCK : columnsBlock<Policy>(stepElements, partialBytes);
+}
+
 template <class Policy>
 class ReduceColumnsPlanner {
   using Algorithm = ReduceColumnsAlgorithm;
@@ -103,7 +112,8 @@ class ReduceColumnsPlanner {
     const auto [rows, cols, ld] = matrix_;
     if (cols == 0) return plan_;
     const std::size_t widest = r_.areAligned ? Policy::tileSteps * step_ : Policy::flatColumns;
-    if (ld == cols && leastCommonMultiple(cols, step_) / step_ <= block() && cols <= widest) {
+    const auto flatSteps = static_cast<std::size_t>(flatBlock<Policy>(step_, r_.partialBytes));
+    if (ld == cols && leastCommonMultiple(cols, step_) / step_ <= flatSteps && cols <= widest) {
       choose(Algorithm::flat, "rows are short, without gaps");
       flatTiles();
     } else if (r_.areAligned || readsShiftedSteps()) {
@@ -126,7 +136,10 @@ class ReduceColumnsPlanner {
     plan_.reason = reason;
   }
 
-  unsigned block() const { return static_cast<unsigned>(columnsBlock<Policy>(step_, r_.partialBytes)); }
+  unsigned block() const {
+    return static_cast<unsigned>(plan_.algorithm == Algorithm::flat ? flatBlock<Policy>(step_, r_.partialBytes)
+                                                                    : columnsBlock<Policy>(step_, r_.partialBytes));
+  }
 
   // Steps in flight per thread.
   std::size_t items() const {
@@ -194,15 +207,28 @@ class ReduceColumnsPlanner {
     t.tileColumns = static_cast<unsigned>(matrix_.cols);
   }
 
+  // Blocks that run at the same time on an H100 or H200.
+  std::size_t wave() const { return Policy::waveBlocks * Policy::BLOCK / block(); }
+
+  // How many blocks a grid should have. Where it is flat or reads vectors that rows do not begin with, one wave, whose
+  // loads never pause between two blocks of a multiprocessor; two or four where the splits of the tiles would leave a
+  // twentieth of it idle.
+  std::size_t wantedBlocks() const {
+    const bool isFlat = plan_.algorithm == Algorithm::flat, isAligned = r_.areAligned || step_ == 1;
+    const std::size_t tiles = plan_.tiles.tiles;
+    std::size_t blocks = isFlat || !isAligned ? wave() : Policy::waves * wave();
+    while (blocks < Policy::waves * wave() && 20 * (blocks / tiles * tiles) < 19 * blocks) blocks *= 2;
+    return blocks;
+  }
+
   // The splits that scratch memory allows, or fewer if their blocks fill the device better by a tenth: some more blocks
-  // than run at the same time leave most of it idle while they run alone (moments of 1001 floats: 1.04 times as fast,
-  // of 4096 1.01, H100, 2026-11-28).
+  // than run at the same time leave most of it idle while they run alone.
   std::size_t storedSplits() const {
     const std::size_t tiles = plan_.tiles.tiles;
     const std::size_t splits = Workspace::capacity / r_.partialBytes / plan_.tiles.cols, blocks = splits * tiles;
-    const std::size_t wave = Policy::waveBlocks * Policy::BLOCK / block(), fewer = blocks / wave * wave / tiles;
-    if (blocks >= Policy::blocks || fewer == 0) return splits;
-    const std::size_t waves = ceilDivide(blocks, wave), fewerWaves = ceilDivide(fewer * tiles, wave);
+    const std::size_t fewer = blocks / wave() * wave() / tiles;
+    if (blocks >= wantedBlocks() || fewer == 0) return splits;
+    const std::size_t waves = ceilDivide(blocks, wave()), fewerWaves = ceilDivide(fewer * tiles, wave());
     return 10 * fewer * waves > 11 * splits * fewerWaves ? fewer : splits;
   }
 
@@ -210,8 +236,10 @@ class ReduceColumnsPlanner {
   void splitRows() {
     ColumnTiles& t = plan_.tiles;
     t.rowThreads = block() / t.tileSteps / t.rowPeriod * t.rowPeriod;
+    const std::size_t rowBytes = t.tileElements * r_.partialBytes;
+    if (t.isFlat) t.rowThreads = smallerOf(t.rowThreads, static_cast<unsigned>(Policy::flatBytes / rowBytes));
     const std::size_t batchRows = t.rowThreads * items();
-    const std::size_t wanted = smallerOf(smallerOf(Policy::blocks / t.tiles, Workspace::counterCount / 2 / t.tiles),
+    const std::size_t wanted = smallerOf(smallerOf(wantedBlocks() / t.tiles, Workspace::counterCount / 2 / t.tiles),
                                          smallerOf(ceilDivide(t.rows, batchRows), storedSplits()));
     t.splitRows = largerOf(ceilDivide(t.rows, largerOf(wanted, std::size_t{1})), std::size_t{1});
     t.splits = static_cast<unsigned>(largerOf(ceilDivide(t.rows, t.splitRows), std::size_t{1}));
