@@ -158,23 +158,25 @@ TEST_CASE("Segments are divided among as many warps as scratch memory allows", "
 
 TEST_CASE("Columns have no more splits than fill the device", "[columns]") {
   struct Row {
-    std::size_t cols, partialBytes;
+    std::size_t mebibytes, cols, partialBytes;
     unsigned threads, tiles, splits;
   };
-  constexpr Row rows[] = {{333, 4, 1024, 1, 132},    // flat: 999 of 1024 threads have steps
-                          {333, 12, 1024, 1, 132},   // the same with 48 KiB of partial results
-                          {333, 16, 512, 1, 196},    // too many for these; what scratch memory allows
-                          {1001, 4, 512, 4, 66},     // 264 blocks, which run at the same time
-                          {1001, 12, 512, 4, 66},    // the same
-                          {5001, 4, 512, 20, 13},    // 260
-                          {10007, 8, 512, 40, 13},   // 520, nearly two waves: one would have 240
-                          {10007, 12, 512, 40, 6},   // 240 instead of 320, which scratch memory would allow
-                          {100000, 4, 512, 782, 1},  // more tiles than four waves have blocks
-                          {1024, 4, 512, 8, 132},    // aligned: four waves
-                          {1024, 12, 512, 8, 66}};   // two, of the 680 blocks that scratch memory would allow
+  constexpr Row rows[] = {{1024, 32, 4, 1024, 1, 132},    // flat: one wave of large blocks
+                          {1024, 16, 4, 512, 1, 1056},    // flat and very short: four waves
+                          {64, 16, 4, 512, 1, 264},       // or one, of a small matrix
+                          {1024, 333, 4, 1024, 1, 132},   // 999 of 1024 threads have steps
+                          {1024, 333, 12, 1024, 1, 132},  // the same with 48 KiB of partial results
+                          {1024, 333, 16, 512, 1, 196},   // too many for these; what scratch memory allows
+                          {1024, 1001, 4, 512, 4, 261},   // not aligned: four waves
+                          {64, 1001, 4, 512, 4, 66},      // or one, of a small matrix
+                          {64, 5001, 4, 512, 20, 13},     // 260 blocks
+                          {64, 10007, 8, 512, 40, 13},    // 520, nearly two waves: one would have 240
+                          {64, 10007, 12, 512, 40, 6},    // 240 instead of 320, which scratch memory would allow
+                          {64, 100000, 4, 512, 782, 1},   // more tiles than four waves have blocks
+                          {1024, 1024, 12, 512, 8, 33}};  // aligned: one wave
   for (const Row& row : rows) {
-    CAPTURE(row.cols, row.partialBytes);
-    const MatrixShape matrix{(std::size_t{1} << 28) / row.cols, row.cols, row.cols};
+    CAPTURE(row.mebibytes, row.cols, row.partialBytes);
+    const MatrixShape matrix{(row.mebibytes << 18) / row.cols, row.cols, row.cols};
     const auto plan = detail::planReduceColumns<detail::ReduceColumnsPolicy>(
         {matrix, 4, 4, row.partialBytes, 4, 0, 0, row.cols % 4 == 0});
     CHECK(plan.grid.threads == row.threads);

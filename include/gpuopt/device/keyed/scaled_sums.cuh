@@ -95,13 +95,23 @@ class ScaledSums {
 template <bool IS_LONG>
 inline constexpr bool combinesEnds<ScaledSums<IS_LONG>> = true;
 
+// A thread's step of a sample of lines, as evenly spread as sampledStep's: eight lanes read neighbours. A line
+// for each takes longer: sums of 2^16, 2^20 pairs in 1024 bins 4.1, 6.4 us, so 3.7, 6.0 (H200, 2026-11-28, a trial
+// program).
+__device__ inline std::size_t sampledNeighbour(const StepArgs& steps) {
+  constexpr unsigned LANES = 8;
+  const unsigned group = threadIdx.x / LANES;
+  const std::size_t every = (steps.end - steps.first) / blockDim.x * LANES;
+  return steps.first + group * every + group * 61 % (every - LANES + 1) + threadIdx.x % LANES;
+}
+
 // The scale of a sample, a step of each thread, and whether it covers nearly all of it. All threads call.
 template <class Source>
 __device__ inline bool findScale(const Source& source, const StepArgs& steps, unsigned bins, unsigned& largest,
                                  FloatScale& scale) {
   typename Source::Step step;
   KeyedValue<float> values[Source::STEP];
-  source.template load<Caching::stream>(step, sampledStep(steps, 0, 1, 0));
+  source.template load<Caching::stream>(step, sampledNeighbour(steps));
   if (threadIdx.x == 0) largest = 0;
   source.values(step, values);
   unsigned own = 0;

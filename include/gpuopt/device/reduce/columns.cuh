@@ -14,11 +14,11 @@
 
 GPUOPT_DETAIL_BEGIN
 
-template <class Policy, bool IS_FLAT, class Source, class Reducer, class Out>
+template <class Policy, bool IS_WIDE, class Source, class Reducer, class Out>
 void launchColumnTiles(const ReduceCall& call, const Reducer& reducer, const Source& source,
                        const ReduceColumnsPlan& plan, const Out& out) {
   constexpr std::size_t BYTES = sizeof(typename Reducer::Partial);
-  constexpr int BLOCK = IS_FLAT ? flatBlock<Policy>(Source::STEP, BYTES) : columnsBlock<Policy>(Source::STEP, BYTES);
+  constexpr int BLOCK = IS_WIDE ? flatBlock<Policy>(Source::STEP, BYTES) : columnsBlock<Policy>(Source::STEP, BYTES);
   launchGrid(call, plan.grid, columnsKernel<BLOCK, Policy, Source, Reducer, Out>, source, reducer, plan.tiles, out);
 }
 
@@ -48,6 +48,7 @@ void launchColumnsOf(const ReduceCall& call, const Reducer& reducer, const View&
     case Algorithm::nothing:
       return;
     case Algorithm::flat:
+      if (matrix.cols < Policy::flatBlockColumns) return launchFor(view.flat(matrix.rows * matrix.cols));
       return launchColumnTiles<Policy, true>(call, reducer, view.flat(matrix.rows * matrix.cols), plan, out);
     case Algorithm::steps:
       return launchFor(view.stepsFromBoundary());

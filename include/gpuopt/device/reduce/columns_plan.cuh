@@ -136,9 +136,11 @@ class ReduceColumnsPlanner {
     plan_.reason = reason;
   }
 
+  bool hasWideBlock() const { return plan_.algorithm == Algorithm::flat && matrix_.cols >= Policy::flatBlockColumns; }
+
   unsigned block() const {
-    return static_cast<unsigned>(plan_.algorithm == Algorithm::flat ? flatBlock<Policy>(step_, r_.partialBytes)
-                                                                    : columnsBlock<Policy>(step_, r_.partialBytes));
+    return static_cast<unsigned>(hasWideBlock() ? flatBlock<Policy>(step_, r_.partialBytes)
+                                                : columnsBlock<Policy>(step_, r_.partialBytes));
   }
 
   // Steps in flight per thread.
@@ -210,14 +212,21 @@ class ReduceColumnsPlanner {
   // Blocks that run at the same time on an H100 or H200.
   std::size_t wave() const { return Policy::waveBlocks * Policy::BLOCK / block(); }
 
-  // How many blocks a grid should have. Where it is flat or reads vectors that rows do not begin with, one wave, whose
-  // loads never pause between two blocks of a multiprocessor; two or four where the splits of the tiles would leave a
-  // twentieth of it idle.
+  // Whether one wave of blocks is as fast as more: loads then never pause between two blocks of a multiprocessor. Large
+  // matrices of very short rows, or of vectors that rows do not begin with, need more.
+  bool takesOneWave() const {
+    if (step_ == 1) return false;
+    const bool isFlat = plan_.algorithm == Algorithm::flat;
+    return (isFlat ? hasWideBlock() : r_.areAligned) ||
+           matrix_.rows * matrix_.cols * r_.elementBytes < Policy::manyWavesBytes;
+  }
+
+  // How many blocks a grid should have: one wave, or more where the splits of the tiles would leave a twentieth of it
+  // idle.
   std::size_t wantedBlocks() const {
-    const bool isFlat = plan_.algorithm == Algorithm::flat, isAligned = r_.areAligned || step_ == 1;
-    const std::size_t tiles = plan_.tiles.tiles;
-    std::size_t blocks = isFlat || !isAligned ? wave() : Policy::waves * wave();
-    while (blocks < Policy::waves * wave() && 20 * (blocks / tiles * tiles) < 19 * blocks) blocks *= 2;
+    const std::size_t tiles = plan_.tiles.tiles, max = Policy::waves * wave();
+    std::size_t blocks = takesOneWave() ? wave() : max;
+    while (blocks < max && 20 * (blocks / tiles * tiles) < 19 * blocks) blocks *= 2;
     return blocks;
   }
 

@@ -59,11 +59,17 @@ struct ReduceColumnsPolicy {
   static constexpr std::size_t shiftedColumns = 160;
   /// Contiguous matrices of up to this many columns are read as flat arrays, whatever their alignment.
   static constexpr std::size_t flatColumns = 512;
+  /// From this many columns on, blocks of flat matrices have `FLAT_BLOCK` threads. 8 MiB of 4; 16; 333 columns reach
+  /// 0.71; 0.72; 0.50 of a sum with 512 threads, 0.65; 0.68; 0.57 with 1024.
+  static constexpr std::size_t flatBlockColumns = 32;
   /// Blocks of `BLOCK` threads that run at the same time on an H100 or H200. Rows are split until the grid has as many,
-  /// or up to `waves` times as many. Of a flat GiB of 333 floats, 132 blocks of 1024 threads reach 0.967 of a sum, 528
-  /// 0.945, 1056 0.940, and 1056 of 512 threads 0.905 (H200, 2026-11-28, a trial program).
+  /// or up to `waves` times as many.
   static constexpr std::size_t waveBlocks = 264;
   static constexpr std::size_t waves = 4;  ///< see `waveBlocks`; a power of two
+  /// Smaller matrices take one wave, larger ones if their rows are aligned, or flat and of `flatBlockColumns`. Of a
+  /// sum, four waves and one reach 0.61 and 0.72 for 64 MiB of 33 columns, 0.57 and 0.72 of 515, 0.70 and 0.76 of 1024;
+  /// for 1 GiB of 16 0.974 and 0.953, of 515 0.915 and 0.902 (H200, 2026-11-28, a trial program).
+  static constexpr std::size_t manyWavesBytes = std::size_t{512} << 20;
   /// From this many partial results per tile on, groups of blocks combine theirs first, then the groups: one block
   /// alone needed as long to combine 256 columns as the grid to read them.
   static constexpr std::size_t groupedResults = 8 << 10;
