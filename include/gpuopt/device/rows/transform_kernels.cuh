@@ -6,12 +6,15 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_cluster.cuh>
+#include <gpuopt/device/rows/transform_join.cuh>
 #include <gpuopt/device/rows/transform_matrix.cuh>
 #include <gpuopt/device/rows/transform_staged.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -22,6 +25,9 @@ inline constexpr int stagedTransformBlock = 128;
 template <bool KEEPS_NUMBERS>
 inline constexpr int stagedTransformBlocksPerSm = KEEPS_NUMBERS ? 0 : 9;
 inline constexpr int blockTransformBlock = 512;
+inline constexpr int clusterTransformBlocksPerSm = 2;
+// Vectors of a thread of a cluster up to which registers suffice for what their columns have.
+inline constexpr int heldOperandVectors = 1;
 
 // The vectors of a thread: from `begin` on, `step` apart.
 template <int VECTORS>
@@ -43,6 +49,59 @@ struct ThreadVectors {
   __device__ void each(const Use& use) const {
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v) use(vectors[v], begin + v * step);
+  }
+};
+
+// A map with the operands of a vector, which were loaded before.
+template <class Map, class Operands>
+struct MapWithOperands {
+  static constexpr bool LOADS_COLUMNS = true;
+  static constexpr bool TAKES_ANY_COLUMN = takesAnyColumn<Map>;
+  const Map& map;
+  const Operands& operands;
+
+  template <int COUNT, VectorColumns COLUMNS>
+  __device__ const Operands& load(int) const {
+    return operands;
+  }
+  template <class Value, class Result>
+  __device__ auto operator()(Value x, const Result& result, int) const {
+    return map(x, result, operands, 0);
+  }
+  template <class Value, class Result>
+  __device__ auto operator()(Value x, const Result& result, const Operands&, int i) const {
+    return map(x, result, operands, i);
+  }
+};
+
+// What a map loads for the vectors of a thread: here nothing before it is called.
+template <int VECTORS, class Row, class Map, bool HOLDS>
+struct HeldOperands {
+  __device__ HeldOperands(const ThreadVectors<VECTORS>&, const Row&, const Map&) {}
+
+  template <class Result>
+  __device__ void store(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map, const Result& result) const {
+    own.each([&](const uint4& vector, int v) { row.store(vector, v, map, result); });
+  }
+};
+
+// Where registers suffice: the loads need not wait for the statistic.
+template <int VECTORS, class Row, class Map>
+struct HeldOperands<VECTORS, Row, Map, true> {
+  using Operands = std::decay_t<decltype(std::declval<const Row&>().operands(std::declval<const Map&>(), 0))>;
+  Operands operands[VECTORS];
+
+  __device__ HeldOperands(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map) {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v)
+      if (own.begin + v * own.step < row.vectors) operands[v] = row.operands(map, own.begin + v * own.step);
+  }
+
+  template <class Result>
+  __device__ void store(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map, const Result& result) const {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v)
+      row.store(own.vectors[v], own.begin + v * own.step, MapWithOperands<Map, Operands>{map, operands[v]}, result);
   }
 };
 
@@ -128,9 +187,10 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(c
 // The same for rows that the registers of a cluster of blocks hold, whose number is a power of two. L2 fetches the part
 // of a row for the cluster that comes `ahead` rows later.
 template <int VECTORS, bool WHOLE, class Transform>
-GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
+GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock, clusterTransformBlocksPerSm)
     clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead) {
-  using Combination = ClusterCombination<typename Transform::Statistic>;
+  using Combination = typename ClusterCombinationOf<typename Transform::Statistic>::type;
+  using Map = decltype(transform.map);
   __shared__ typename Combination::Storage storage;
   const unsigned rank = blockIdx.x & (clusterBlocks - 1);
   Combination combination(storage, clusterBlocks, rank);  // while the previous kernel ends
@@ -141,8 +201,12 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
   const auto ends = endsOf(row, rank * blockDim.x + threadIdx.x);
   if (ahead > 0 && threadIdx.x == 0)
     transform.template longRow<WHOLE>(row.index + ahead).prefetch(own.begin, static_cast<int>(VECTORS * blockDim.x));
-  transformRow(
+  constexpr bool HOLDS = loadsColumns<Map> && VECTORS <= heldOperandVectors;
+  const HeldOperands<VECTORS, std::decay_t<decltype(row)>, Map, HOLDS> operands(own, row, transform.map);
+  const auto result = resultOfRow(
       transform, row, [&](auto use) { own.each(use); }, ends, combination, rank == 0 && threadIdx.x == 0);
+  operands.store(own, row, transform.map, result);
+  ends.store(transform.map, result);
 }
 
 // Rows of any length: a block or a cluster reads its row again for each pass, VECTORS vectors a thread at a time.
