@@ -234,13 +234,14 @@ __device__ inline auto rowResult(const S& statistic, int cols, const EachValue& 
   return combine.result(statistic, cols, eachValue);
 }
 
-template <class S, bool JOINS = JoinedStatistic<S>::EXISTS>
+// FEW: rows are few, so that latencies count.
+template <class S, bool FEW, bool JOINS = FEW&& JoinedStatistic<S>::EXISTS>
 struct ClusterCombinationOf {
-  using type = JoinedCombination<S>;
+  using type = ClusterCombination<S>;
 };
 template <class S>
-struct ClusterCombinationOf<S, false> {
-  using type = ClusterCombination<S>;
+struct ClusterCombinationOf<S, true, true> {
+  using type = JoinedCombination<S>;
 };
 
 GPUOPT_DETAIL_END

@@ -25,7 +25,8 @@ inline constexpr int stagedTransformBlock = 128;
 template <bool KEEPS_NUMBERS>
 inline constexpr int stagedTransformBlocksPerSm = KEEPS_NUMBERS ? 0 : 9;
 inline constexpr int blockTransformBlock = 512;
-inline constexpr int clusterTransformBlocksPerSm = 2;
+// Vectors of a thread of a cluster from which on rows are many, or registers scarce.
+inline constexpr int manyRowsVectors = 8;
 // Vectors of a thread of a cluster up to which registers suffice for what their columns have.
 inline constexpr int heldOperandVectors = 1;
 
@@ -187,9 +188,9 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(c
 // The same for rows that the registers of a cluster of blocks hold, whose number is a power of two. L2 fetches the part
 // of a row for the cluster that comes `ahead` rows later.
 template <int VECTORS, bool WHOLE, class Transform>
-GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock, clusterTransformBlocksPerSm)
+GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
     clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead) {
-  using Combination = typename ClusterCombinationOf<typename Transform::Statistic>::type;
+  using Combination = typename ClusterCombinationOf<typename Transform::Statistic, (VECTORS < manyRowsVectors)>::type;
   using Map = decltype(transform.map);
   __shared__ typename Combination::Storage storage;
   const unsigned rank = blockIdx.x & (clusterBlocks - 1);
