@@ -22,7 +22,7 @@
 // CODEGEN: kernel=globalReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.exch
 // CODEGEN: kernel=clusterSumsKernel<.*PairSource<float.*true> contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=clusterSumsKernel no-local no-spill max-registers=64
-// CODEGEN: kernel=clusterSumsKernel contains=barrier\.cluster contains=mapa\.u64 arch=90
+// CODEGEN: kernel=clusterSumsKernel contains=st\.async contains=barrier\.cluster\.arrive\.relaxed absent=barrier\.cluster\.arrive\.release arch=90
 // CODEGEN: kernel=runsHistogramKernel<.*ArraySource no-local no-spill max-registers=64
 // CODEGEN: kernel=runsHistogramKernel<.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|eachCell)Kernel no-local no-spill max-registers=64

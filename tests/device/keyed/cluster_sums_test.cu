@@ -85,45 +85,56 @@ TEST_CASE("reduceBy: sums at the limits of one cluster", "[device][sweep]") {
     }
 }
 
-TEST_CASE("reduceBy: which sums one cluster makes, of how many blocks and threads", "[host]") {
+detail::KeyedPlan planned(std::size_t n, std::size_t bins, bool hasClusters, bool hasLargeClusters = true) {
+  detail::KeyedRequest request;
+  request.n = n;
+  request.slots = bins;
+  request.elementBytes = 8;
+  request.cell = detail::wordCell<detail::FixedPointSum<float>, float>();
+  request.sharedBytes = 227 << 10;
+  request.multiprocessors = 132;
+  request.hasClusters = hasClusters;
+  request.hasLargeClusters = hasClusters && hasLargeClusters;
+  return detail::planKeyed(request);
+}
+
+TEST_CASE("reduceBy: which sums one cluster makes, of how many blocks", "[host]") {
   constexpr std::size_t ALL = detail::maxClusterValues, BINS = detail::maxClusterBins;
-  constexpr unsigned THREADS = detail::clusterSumThreads, BLOCKS = detail::maxClusterBlocks;
+  constexpr std::size_t FEW = detail::maxFewClusterValues;
+  const auto blocks = [](std::size_t n, std::size_t bins, bool hasClusters, bool hasLargeClusters = true) {
+    const detail::KeyedPlan plan = planned(n, bins, hasClusters, hasLargeClusters);
+    return plan.algorithm == detail::KeyedAlgorithm::cluster ? plan.blocks : std::size_t{0};
+  };
   for (const bool hasClusters : {false, true}) {
     const std::size_t one = hasClusters ? detail::maxLoneValues : detail::maxOneBlockValues;
-    const auto plan = [hasClusters](std::size_t n, std::size_t bins) {
-      detail::KeyedRequest request;
-      request.n = n;
-      request.slots = bins;
-      request.elementBytes = 8;
-      request.cell = detail::wordCell<detail::FixedPointSum<float>, float>();
-      request.sharedBytes = 227 << 10;
-      request.multiprocessors = 132;
-      request.hasClusters = hasClusters;
-      return detail::planKeyed(request);
-    };
-    const auto blocks = [plan](std::size_t n, std::size_t bins) {
-      return plan(n, bins).algorithm == detail::KeyedAlgorithm::cluster ? plan(n, bins).blocks : std::size_t{0};
-    };
-    CHECK(blocks(0, 1) == 0);
-    CHECK(blocks(one, BINS) == 1);
-    CHECK(blocks(1, BINS + 1) == 0);
-    CHECK(blocks(one + 1, 1) == (hasClusters ? BLOCKS : 0));
-    CHECK(blocks(ALL, BINS) == (hasClusters ? BLOCKS : 0));
-    CHECK(blocks(ALL + 1, 1) == 0);
-    CHECK(plan(1, 1).threads == detail::minLoneThreads);
-    CHECK(plan(one, 37).sharedBytes >= (2 * detail::reduceByWords(37) + 37) * sizeof(unsigned));
-    if (!hasClusters) {
-      CHECK(plan(detail::minClusterItems * THREADS - 1, 1).threads == THREADS / 2);
-      CHECK(plan(detail::minClusterItems * THREADS, 1).threads == THREADS);
-      continue;
-    }
-    CHECK(plan(one + 1, 1).threads == detail::minClusterThreads);
-    for (const unsigned threads : {THREADS / 2, THREADS}) {
-      CHECK(plan(detail::minClusterItems * threads * BLOCKS - 1, 1).threads == threads / 2);
-      CHECK(plan(detail::minClusterItems * threads * BLOCKS, 1).threads == threads);
-    }
-    CHECK(plan(one + 1, 37).sharedBytes >= (2 * detail::reduceByWords(37) + 37) * sizeof(unsigned) + 40 * 8);
+    CHECK(blocks(0, 1, hasClusters) == 0);
+    CHECK(blocks(one, BINS, hasClusters) == 1);
+    CHECK(blocks(1, BINS + 1, hasClusters) == 0);
+    CHECK(blocks(one + 1, 1, hasClusters) == (hasClusters ? detail::fewClusterBlocks : 0));
+    CHECK(blocks(ALL, BINS, hasClusters) == (hasClusters ? detail::maxClusterBlocks : 0));
+    CHECK(blocks(ALL + 1, 1, hasClusters) == 0);
   }
+  CHECK(blocks(FEW, BINS, true) == detail::fewClusterBlocks);
+  CHECK(blocks(FEW + 1, BINS, true) == detail::maxClusterBlocks);
+  CHECK(blocks(ALL, BINS, true, false) == detail::fewClusterBlocks);
+}
+
+TEST_CASE("reduceBy: how many threads and how much memory a cluster's blocks have", "[host]") {
+  constexpr unsigned THREADS = detail::clusterSumThreads;
+  constexpr std::size_t ITEMS = detail::minClusterItems, LONE_ITEMS = detail::minLoneItems;
+  constexpr std::size_t WORDS = 2 * detail::reduceByWords(37) + 37;  // and flags
+  CHECK(planned(1, 1, true).threads == detail::minLoneThreads);
+  CHECK(planned(detail::maxLoneValues, 37, true).sharedBytes >= WORDS * sizeof(unsigned));
+  CHECK(planned(LONE_ITEMS * THREADS - 1, 1, false).threads == THREADS / 2);
+  CHECK(planned(LONE_ITEMS * THREADS, 1, false).threads == THREADS);
+  CHECK(planned(detail::maxLoneValues + 1, 1, true).threads == detail::minClusterThreads);
+  for (const unsigned threads : {THREADS / 2, THREADS})
+    for (const bool isLarge : {false, true}) {
+      const std::size_t least = ITEMS * threads * (isLarge ? detail::maxClusterBlocks : detail::fewClusterBlocks);
+      CHECK(planned(least - 1, 1, true, isLarge).threads == threads / 2);
+      CHECK(planned(least, 1, true, isLarge).threads == threads);
+    }
+  CHECK(planned(detail::maxLoneValues + 1, 37, true).sharedBytes >= WORDS * sizeof(unsigned) + 40 * 8);
 }
 
 }  // namespace gpuopt::test::cluster_sums_test

@@ -6,57 +6,53 @@
 
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
 #include <gpuopt/grid/cluster.cuh>
+#include <gpuopt/grid/cluster_arrivals.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 
 GPUOPT_DETAIL_BEGIN
 
-// The sums of a block, the flags of its bins, and the binade of its cluster's largest magnitude. A block of several
-// owns a part of the bins: the others store their sums of these into its shared memory. Loads from there would take
-// longer: 2^13 values 3.3 us instead of 2.8, 2^16 values 5.4 instead of 4.6 (H200, 2026-11-28, a trial program).
+// The sums of a block, the flags of its bins, and what the blocks of its cluster send each other. A block of several
+// owns a part of the bins: all send their sums of these to it. Loads from the others' shared memory would take longer:
+// 2^13 values 3.3 us instead of 2.8, 2^16 values 5.4 instead of 4.6 (H200, 2026-11-28, a trial program).
 template <class A>
 class ClusterSums {
  public:
   using Word = unsigned long long;
   using Update = FixedPointSum<A>;
 
-  __device__ ClusterSums(unsigned& binade, unsigned bins)
-      : binade_(binade),
+  struct Storage {
+    ClusterArrivals binadesCame, sumsCame;
+    unsigned ofWarps[clusterSumThreads / 32], ofBlocks[maxClusterBlocks];  // binades
+  };
+
+  __device__ ClusterSums(Storage& storage, unsigned bins)
+      : storage_(storage),
         range_{0, bins},
         words_(WordTable<Word>{nullptr, bins}, range_, 1),
         part_((bins + gridDim.x - 1) / gridDim.x) {}
 
-  // Other blocks may then raise this one's binade.
   __device__ Update clear() const {
+    if (gridDim.x > 1) createBarriers();
     const Update update(nullptr, flags(), range_.bins, false);
     words_.clear(update);
     for (unsigned i = threadIdx.x; i < range_.bins; i += blockDim.x) flags()[i] = 0;
-    if (threadIdx.x == 0) binade_ = 0;
-    if (gridDim.x > 1)
-      arriveAtCluster();
-    else
-      __syncthreads();
     return update;
   }
 
-  // The largest binade of all threads of the cluster. Lane i gives its warp's to block i: an atomic of 32 bits, as
-  // those of 64 bits are loops, which other blocks' shared memory does not have.
+  // The largest binade of all threads of the cluster. All words of the block are cleared then.
   __device__ unsigned largestOf(unsigned binade) const {
-    binade = warpAllReduce(binade, Maximum{});
     const auto lane = static_cast<unsigned>(laneIndex());
-    if (gridDim.x > 1) waitForCluster();
-    if (lane < gridDim.x) atomicMax(clusterAddress(&binade_, lane), binade);
-    sync();
-    return binade_;
-  }
-
-  // A barrier of a cluster takes longer than that of a block.
-  __device__ static void sync() {
-    if (gridDim.x > 1)
-      syncCluster();
-    else
-      __syncthreads();
+    binade = warpAllReduce(binade, Maximum{});
+    if (lane == 0) storage_.ofWarps[threadIdx.x / 32] = binade;
+    __syncthreads();
+    binade = warpAllReduce(lane < blockDim.x / 32 ? storage_.ofWarps[lane] : 0, Maximum{});
+    if (gridDim.x == 1) return binade;
+    waitForCluster();
+    if (threadIdx.x < gridDim.x) storage_.binadesCame.send(storage_.ofBlocks + blockIdx.x, binade, threadIdx.x);
+    storage_.binadesCame.wait(0);
+    return warpAllReduce(lane < gridDim.x ? storage_.ofBlocks[lane] : 0, Maximum{});
   }
 
   // Gives the block's sums to the blocks that own the bins. All threads of the cluster call.
@@ -65,10 +61,10 @@ class ClusterSums {
     if (gridDim.x == 1) return;
     for (unsigned bin = threadIdx.x; bin < range_.bins; bin += blockDim.x) {
       const unsigned owner = bin / part_;
-      clusterAddress(inbox(), owner)[blockIdx.x * part_ + bin - owner * part_] = words_.word(update, bin);
-      if (owner != blockIdx.x && flags()[bin] != 0) atomicOr(clusterAddress(flags() + bin, owner), flags()[bin]);
+      const Word word = flags()[bin] != 0 ? FLAGGED | flags()[bin] : words_.word(update, bin);
+      storage_.sumsCame.send(inbox() + (blockIdx.x * part_ + bin - owner * part_), word, owner);
     }
-    syncCluster();
+    storage_.sumsCame.wait(0);
   }
 
   __device__ unsigned firstBin() const { return blockIdx.x * part_; }
@@ -77,17 +73,37 @@ class ClusterSums {
   // The sum of a bin of its own over all blocks.
   __device__ A sum(const Update& update, unsigned bin) const {
     if (gridDim.x == 1) return update.value(words_.word(update, bin), bin);
-    Word word = 0;
+    Word sum = 0;
+    unsigned flag = 0;
 #pragma unroll
-    for (unsigned i = 0; i < maxClusterBlocks; ++i)  // loads that do not wait for each other
-      if (i < gridDim.x) word += inbox()[i * part_ + bin - firstBin()];
-    return update.value(word, bin);
+    for (unsigned i = 0; i < maxClusterBlocks; ++i) {  // loads that do not wait for each other
+      if (i >= gridDim.x) continue;
+      const Word word = inbox()[i * part_ + bin - firstBin()];
+      const bool isFlagged = word >> 32 == FLAGGED >> 32;
+      flag |= isFlagged ? static_cast<unsigned>(word) : 0;
+      sum += isFlagged ? 0 : word;
+    }
+    flags()[bin] = flag;
+    return update.value(sum, bin);
   }
 
   __device__ const BinRange& range() const { return range_; }
   __device__ const BlockLongSums<Update>& words() const { return words_; }
 
  private:
+  // The upper half of a word that stands for the flags of its bin: sums are below 2^62.
+  static constexpr Word FLAGGED = Word{0x7fffffff} << 32;
+
+  __device__ void createBarriers() const {
+    if (threadIdx.x == 0) {
+      const unsigned own = endBin() > firstBin() ? endBin() - firstBin() : 0;
+      storage_.binadesCame.create(), storage_.sumsCame.create();
+      storage_.binadesCame.expect(gridDim.x * static_cast<unsigned>(sizeof(unsigned)));
+      storage_.sumsCame.expect(gridDim.x * own * static_cast<unsigned>(sizeof(Word)));
+    }
+    announceBarriers();
+  }
+
   // The sums of the own bins, of each block.
   __device__ Word* inbox() const { return dynamicShared<Word>() + range_.words(); }
   __device__ unsigned* flags() const {
@@ -95,7 +111,7 @@ class ClusterSums {
     return reinterpret_cast<unsigned*>(dynamicShared<Word>() + words);
   }
 
-  unsigned& binade_;
+  Storage& storage_;
   BinRange range_;
   BlockLongSums<Update> words_;
   unsigned part_;  // bins that a block owns
@@ -141,8 +157,8 @@ class HeldSteps {
 template <bool KEEPS, class Source, class A>
 GPUOPT_KERNEL void __launch_bounds__(clusterSumThreads, 1)
     clusterSumsKernel(const Source source, const StepArgs steps, const std::size_t n, const unsigned bins, A* out) {
-  __shared__ unsigned largest;
-  const ClusterSums<A> sums(largest, bins);
+  __shared__ typename ClusterSums<A>::Storage storage;
+  const ClusterSums<A> sums(storage, bins);
   FixedPointSum<A> update = sums.clear();
   overlapPreviousKernel();
   const HeldSteps<Source> held(source, steps);

@@ -59,12 +59,13 @@ struct KeyedRequest {
   KeyedCell cell{};
   std::size_t sharedBytes = 0;  // of a block, at most
   unsigned multiprocessors = 1;
-  std::size_t channels = 1;    // counts of an element
-  std::size_t byteValues = 0;  // of an element that consists of bytes, 256 for each; else 0
-  std::size_t tableBytes = 0;  // shared memory for a table of edges, if it fits
-  std::size_t stageBytes = 0;  // shared memory for structures on their way, if it fits; else 0
-  bool adds = false;           // to what the result has
-  bool hasClusters = false;    // of several blocks
+  std::size_t channels = 1;       // counts of an element
+  std::size_t byteValues = 0;     // of an element that consists of bytes, 256 for each; else 0
+  std::size_t tableBytes = 0;     // shared memory for a table of edges, if it fits
+  std::size_t stageBytes = 0;     // shared memory for structures on their way, if it fits; else 0
+  bool adds = false;              // to what the result has
+  bool hasClusters = false;       // of several blocks
+  bool hasLargeClusters = false;  // of maxClusterBlocks
 };
 template <>
 inline constexpr bool isPlan<KeyedRequest> = true;
@@ -178,10 +179,12 @@ class KeyedPlanner {
   void planCluster() {
     planLooping(Algorithm::cluster, "few values: one launch does everything");
     const bool isOne = r_.n <= (r_.hasClusters ? maxLoneValues : maxOneBlockValues);
-    plan_.blocks = isOne ? 1 : maxClusterBlocks;
+    const bool isLarge = r_.hasLargeClusters && r_.n > maxFewClusterValues;
+    plan_.blocks = isOne ? 1 : isLarge ? maxClusterBlocks : fewClusterBlocks;
     plan_.threads = clusterSumThreads;
     const unsigned min = isOne ? minLoneThreads : minClusterThreads;
-    while (plan_.threads > min && r_.n / plan_.blocks < plan_.threads * minClusterItems) plan_.threads /= 2;
+    const std::size_t items = isOne ? minLoneItems : minClusterItems;
+    while (plan_.threads > min && r_.n / plan_.blocks < plan_.threads * items) plan_.threads /= 2;
     plan_.sharedBytes = cellsBytes(r_.slots, r_.cell.bytes) + r_.slots * sizeof(unsigned);
     if (!isOne) plan_.sharedBytes += roundUp(r_.slots, plan_.blocks) * r_.cell.bytes;
   }

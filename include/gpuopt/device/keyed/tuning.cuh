@@ -122,11 +122,12 @@ inline constexpr std::size_t maxLoopingGroups = 3;
 // and where there are no clusters.
 inline constexpr std::size_t maxClusterValues = 1 << 16, maxOneBlockValues = 1 << 13, maxLoneValues = 1 << 11;
 inline constexpr std::size_t maxClusterBins = 4096;
-inline constexpr unsigned maxClusterBlocks = 8, clusterSumThreads = 1024;
-// Threads are halved where they had fewer values than this, down to 256 of a cluster's block and 512 of a block alone:
-// 2^13 values take eight blocks of 256 threads 2.4 us, of 128 threads 2.7; 2^16 values 1024 threads 4.1, 512
-// threads 4.6 (H200, 2026-11-28, a trial program).
-inline constexpr std::size_t minClusterItems = 8;
+inline constexpr unsigned maxClusterBlocks = 16, clusterSumThreads = 1024;
+// Blocks of a cluster up to this number of values, and where the GPU has no larger ones.
+inline constexpr unsigned fewClusterBlocks = 8;
+inline constexpr std::size_t maxFewClusterValues = 1 << 14;
+// Threads are halved where they had fewer values than this, down to 256 of a cluster's block and 512 of a block alone.
+inline constexpr std::size_t minClusterItems = 4, minLoneItems = 8;
 inline constexpr unsigned minClusterThreads = 256, minLoneThreads = 512;
 
 // Sizes of passes.

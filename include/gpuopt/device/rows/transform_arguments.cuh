@@ -8,6 +8,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/rows/arguments.cuh>
+#include <gpuopt/device/rows/large_clusters.cuh>
 #include <gpuopt/device/rows/transform_functors.cuh>
 #include <gpuopt/device/rows/transform_launch.cuh>
 #include <gpuopt/host/device.cuh>
@@ -131,8 +132,8 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   const bool hasClusters = hasClusterCode(computeCapability(device));
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
-       hasClusters, multiprocessors, hasClusters && rows <= multiprocessors / largeCluster && hasLargeClusters(device),
-       loadsNumbers},
+       hasClusters, multiprocessors,
+       hasClusters && rows <= multiprocessors / largeCluster && largestCluster(device) >= largeCluster, loadsNumbers},
       tuning);
   return call;
 }

@@ -54,6 +54,11 @@ struct RowWithEnds : RowStores<In, Out> {
     for (int i = 0; i < COUNT; ++i) use(values[i]);
   }
 
+  template <class Map>
+  __device__ auto operands(const Map& map, int v) const {
+    return map.template load<COUNT, VectorColumns::inside>(columnOf(v));
+  }
+
   template <class Map, class Result>
   __device__ void store(const uint4& vector, int v, const Map& map, const Result& result) const {
     if (v >= vectors) return;

@@ -6,12 +6,15 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_cluster.cuh>
+#include <gpuopt/device/rows/transform_join.cuh>
 #include <gpuopt/device/rows/transform_matrix.cuh>
 #include <gpuopt/device/rows/transform_staged.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -25,6 +28,10 @@ inline constexpr int stagedTransformBlocksPerSm = !KEEPS_NUMBERS                
                                                   : ELEMENTS > int{stagedElements} ? 2
                                                                                    : 0;
 inline constexpr int blockTransformBlock = 512;
+// Vectors of a thread of a cluster from which on rows are many, or registers scarce.
+inline constexpr int manyRowsVectors = 8;
+// Vectors of a thread of a cluster up to which registers suffice for what their columns have.
+inline constexpr int heldOperandVectors = 1;
 
 // The vectors of a thread: from `begin` on, `step` apart.
 template <int VECTORS>
@@ -46,6 +53,59 @@ struct ThreadVectors {
   __device__ void each(const Use& use) const {
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v) use(vectors[v], begin + v * step);
+  }
+};
+
+// A map with the operands of a vector, which were loaded before.
+template <class Map, class Operands>
+struct MapWithOperands {
+  static constexpr bool LOADS_COLUMNS = true;
+  static constexpr bool TAKES_ANY_COLUMN = takesAnyColumn<Map>;
+  const Map& map;
+  const Operands& operands;
+
+  template <int COUNT, VectorColumns COLUMNS>
+  __device__ const Operands& load(int) const {
+    return operands;
+  }
+  template <class Value, class Result>
+  __device__ auto operator()(Value x, const Result& result, int) const {
+    return map(x, result, operands, 0);
+  }
+  template <class Value, class Result>
+  __device__ auto operator()(Value x, const Result& result, const Operands&, int i) const {
+    return map(x, result, operands, i);
+  }
+};
+
+// What a map loads for the vectors of a thread: here nothing before it is called.
+template <int VECTORS, class Row, class Map, bool HOLDS>
+struct HeldOperands {
+  __device__ HeldOperands(const ThreadVectors<VECTORS>&, const Row&, const Map&) {}
+
+  template <class Result>
+  __device__ void store(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map, const Result& result) const {
+    own.each([&](const uint4& vector, int v) { row.store(vector, v, map, result); });
+  }
+};
+
+// Where registers suffice: the loads need not wait for the statistic.
+template <int VECTORS, class Row, class Map>
+struct HeldOperands<VECTORS, Row, Map, true> {
+  using Operands = std::decay_t<decltype(std::declval<const Row&>().operands(std::declval<const Map&>(), 0))>;
+  Operands operands[VECTORS];
+
+  __device__ HeldOperands(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map) {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v)
+      if (own.begin + v * own.step < row.vectors) operands[v] = row.operands(map, own.begin + v * own.step);
+  }
+
+  template <class Result>
+  __device__ void store(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map, const Result& result) const {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v)
+      row.store(own.vectors[v], own.begin + v * own.step, MapWithOperands<Map, Operands>{map, operands[v]}, result);
   }
 };
 
@@ -122,7 +182,8 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(c
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
     clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead) {
-  using Combination = ClusterCombination<typename Transform::Statistic>;
+  using Combination = typename ClusterCombinationOf<typename Transform::Statistic, (VECTORS < manyRowsVectors)>::type;
+  using Map = decltype(transform.map);
   __shared__ typename Combination::Storage storage;
   const unsigned rank = blockIdx.x & (clusterBlocks - 1);
   Combination combination(storage, clusterBlocks, rank);  // while the previous kernel ends
@@ -133,8 +194,12 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
   const auto ends = endsOf(row, rank * blockDim.x + threadIdx.x);
   if (ahead > 0 && threadIdx.x == 0)
     transform.template longRow<WHOLE>(row.index + ahead).prefetch(own.begin, static_cast<int>(VECTORS * blockDim.x));
-  transformRow(
+  constexpr bool HOLDS = loadsColumns<Map> && VECTORS <= heldOperandVectors;
+  const HeldOperands<VECTORS, std::decay_t<decltype(row)>, Map, HOLDS> operands(own, row, transform.map);
+  const auto result = resultOfRow(
       transform, row, [&](auto use) { own.each(use); }, ends, combination, rank == 0 && threadIdx.x == 0);
+  operands.store(own, row, transform.map, result);
+  ends.store(transform.map, result);
 }
 
 // Rows of any length: a block or a cluster reads its row again for each pass, VECTORS vectors a thread at a time.

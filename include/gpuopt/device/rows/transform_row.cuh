@@ -157,6 +157,12 @@ struct TransformedRow : RowStores<In, Out> {
     }
   }
 
+  // What a map loads for the columns of a vector.
+  template <class Map>
+  __device__ auto operands(const Map& map, int v) const {
+    return map.template load<COUNT, COLUMNS>(firstColumn(v));
+  }
+
   // Stores map(value, result, column) for each element of the row in the vector.
   template <class Map, class Result>
   __device__ void store(const uint4& vector, int v, const Map& map, const Result& result) const {

@@ -7,10 +7,10 @@
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/rows/transform_cluster.cuh>
 #include <gpuopt/device/rows/transform_row.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
 #include <gpuopt/device/rows/transform_tuning.cuh>
+#include <gpuopt/grid/cluster_arrivals.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/thread/bulk_copy.cuh>
 

@@ -123,10 +123,11 @@ inline constexpr bool storesResult<
     Map, Result,
     std::void_t<decltype(std::declval<const Map&>().storeResult(std::size_t{}, std::declval<const Result&>()))>> = true;
 
-// eachVector(use) calls use(vector, number) for all vectors of this thread; `ends` are its elements beside them.
+// The result of a row; the map stores it, if it does so. eachVector(use) calls use(vector, number) for all vectors of
+// this thread; `ends` are its elements beside them.
 template <class Transform, class Row, class EachVector, class Ends, class Combine>
-__device__ inline void transformRow(const Transform& transform, const Row& row, const EachVector& eachVector,
-                                    const Ends& ends, Combine& combine, bool isFirstThread) {
+__device__ inline auto resultOfRow(const Transform& transform, const Row& row, const EachVector& eachVector,
+                                   const Ends& ends, Combine& combine, bool isFirstThread) {
   const auto eachValue = [&](auto use) {
     eachVector([&](const uint4& vector, int v) { row.each(vector, v, use); });
     ends.each(use);
@@ -135,6 +136,14 @@ __device__ inline void transformRow(const Transform& transform, const Row& row, 
   using Map = decltype(transform.map);
   if constexpr (storesResult<Map, decltype(result)>)
     if (isFirstThread && row.exists()) transform.map.storeResult(row.index, result);
+  return result;
+}
+
+// The same, and the row mapped.
+template <class Transform, class Row, class EachVector, class Ends, class Combine>
+__device__ inline void transformRow(const Transform& transform, const Row& row, const EachVector& eachVector,
+                                    const Ends& ends, Combine& combine, bool isFirstThread) {
+  const auto result = resultOfRow(transform, row, eachVector, ends, combine, isFirstThread);
   eachVector([&](const uint4& vector, int v) { row.store(vector, v, transform.map, result); });
   ends.store(transform.map, result);
 }
