@@ -28,8 +28,8 @@ inline constexpr int stagedTransformBlocksPerSm = !KEEPS_NUMBERS                
                                                   : ELEMENTS > int{stagedElements} ? 2
                                                                                    : 0;
 inline constexpr int blockTransformBlock = 512;
-// Vectors of a thread of a cluster from which on rows are many, or registers scarce.
-inline constexpr int manyRowsVectors = 8;
+// Vectors of a thread of a cluster up to which rows are few, and registers suffice for what warps join.
+inline constexpr int joinedVectors = 2;
 // Vectors of a thread of a cluster up to which registers suffice for what their columns have.
 inline constexpr int heldOperandVectors = 1;
 
@@ -182,7 +182,7 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(c
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
     clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead) {
-  using Combination = typename ClusterCombinationOf<typename Transform::Statistic, (VECTORS < manyRowsVectors)>::type;
+  using Combination = typename ClusterCombinationOf<typename Transform::Statistic, (VECTORS <= joinedVectors)>::type;
   using Map = decltype(transform.map);
   __shared__ typename Combination::Storage storage;
   const unsigned rank = blockIdx.x & (clusterBlocks - 1);
@@ -194,7 +194,8 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
   const auto ends = endsOf(row, rank * blockDim.x + threadIdx.x);
   if (ahead > 0 && threadIdx.x == 0)
     transform.template longRow<WHOLE>(row.index + ahead).prefetch(own.begin, static_cast<int>(VECTORS * blockDim.x));
-  constexpr bool HOLDS = loadsColumns<Map> && VECTORS <= heldOperandVectors;
+  using Statistic = typename Transform::Statistic;
+  constexpr bool HOLDS = loadsColumns<Map> && JoinedStatistic<Statistic>::EXISTS && VECTORS <= heldOperandVectors;
   const HeldOperands<VECTORS, std::decay_t<decltype(row)>, Map, HOLDS> operands(own, row, transform.map);
   const auto result = resultOfRow(
       transform, row, [&](auto use) { own.each(use); }, ends, combination, rank == 0 && threadIdx.x == 0);
