@@ -128,12 +128,15 @@ TEST_CASE("reduceBy: how many threads and how much memory a cluster's blocks hav
   CHECK(planned(LONE_ITEMS * THREADS - 1, 1, false).threads == THREADS / 2);
   CHECK(planned(LONE_ITEMS * THREADS, 1, false).threads == THREADS);
   CHECK(planned(detail::maxLoneValues + 1, 1, true).threads == detail::minClusterThreads);
-  for (const unsigned threads : {THREADS / 2, THREADS})
-    for (const bool isLarge : {false, true}) {
-      const std::size_t least = ITEMS * threads * (isLarge ? detail::maxClusterBlocks : detail::fewClusterBlocks);
-      CHECK(planned(least - 1, 1, true, isLarge).threads == threads / 2);
-      CHECK(planned(least, 1, true, isLarge).threads == threads);
-    }
+  const auto check = [&](unsigned threads, bool isLarge) {
+    const std::size_t min = ITEMS * threads * (isLarge ? detail::maxClusterBlocks : detail::fewClusterBlocks);
+    CHECK(planned(min - 1, 1, true, isLarge).threads == threads / 2);
+    CHECK(planned(min, 1, true, isLarge).threads == threads);
+  };
+  check(THREADS / 2, false);
+  check(THREADS, false);
+  check(detail::manyBlocksThreads, true);
+  CHECK(planned(detail::maxClusterValues, 1, true).threads == detail::manyBlocksThreads);
   CHECK(planned(detail::maxLoneValues + 1, 37, true).sharedBytes >= WORDS * sizeof(unsigned) + 40 * 8);
 }
 
