@@ -127,7 +127,7 @@ struct Resource {
 
   void* allocate(std::size_t size, cudaStream_t stream) {
     void* memory = nullptr;
-    REQUIRE(cudaMallocAsync(&memory, size, stream) == cudaSuccess);
+    requireTrue(cudaMallocAsync(&memory, size, stream) == cudaSuccess);
     bytes = size;
     ++held;
     return memory;

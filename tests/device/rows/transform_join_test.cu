@@ -1,4 +1,5 @@
-/// The kernel of clusters with one block, which every device runs: what its warps make of their parts of a row, joined.
+/// The kernel of clusters, of two blocks where the device has clusters, of one elsewhere: what its warps make of their
+/// parts of a row, joined.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -24,7 +25,7 @@ std::vector<T> numbers(std::size_t n, double shift) {
   return values;
 }
 
-// Rows of a matrix transformed by blocks of 128 threads with VECTORS vectors each.
+// Rows of a matrix transformed by clusters of 128 threads with VECTORS vectors each.
 template <unsigned VECTORS, class T, class Statistic, class Map>
 std::vector<T> transformed(const std::vector<T>& values, std::size_t rows, std::size_t offset,
                            const Statistic& statistic, const Map& map) {
@@ -34,11 +35,12 @@ std::vector<T> transformed(const std::vector<T>& values, std::size_t rows, std::
   const MatrixView<T> to{out.data(), rows, values.size() / rows};
   detail::TransformCall call = detail::transformCall(detail::named(from, "in"), detail::named(to, "out"), true,
                                                      detail::loadsColumns<Map>, 1 << 30, "test");
+  const unsigned cluster = call.plan.request.hasClusters ? 2 : 1;
   call.plan.algorithm = detail::TransformAlgorithm::cluster;
   call.plan.vectors = VECTORS;
-  call.plan.cluster = 1;
-  call.plan.threads = 128;
-  call.plan.blocks = rows;
+  call.plan.cluster = cluster;
+  call.plan.threads = 128 / cluster;
+  call.plan.blocks = rows * cluster;
   detail::launchTransform(call.plan,
                           detail::RowTransform<T, T, Statistic, Map>{{call.shape}, from.data, to.data, statistic, map},
                           nullptr, "test");

@@ -139,10 +139,7 @@ class JoinedCombination {
 
   __device__ JoinedCombination(Storage& storage, unsigned blocks, unsigned rank)
       : storage_(storage), blocks_(blocks), rank_(rank) {
-    if (threadIdx.x == 0) {
-      storage.arrivals.create();
-      storage.arrivals.expect(blocks * static_cast<unsigned>(sizeof(Slot)));
-    }
+    if (threadIdx.x == 0) storage.arrivals.create();
     announceBarriers();  // nothing may be sent to a block before
   }
 
@@ -156,6 +153,7 @@ class JoinedCombination {
     own.partial = merged(joined, ofWarps, blockDim.x / 32);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     auto* const ofBlocks = reinterpret_cast<Slot*>(storage_.ofBlocks);
+    if (threadIdx.x == 0) storage_.arrivals.expect(blocks_ * static_cast<unsigned>(sizeof(Slot)));
     waitForCluster();
     if (threadIdx.x < blocks_) storage_.arrivals.send(ofBlocks + rank_, own, threadIdx.x);
     storage_.arrivals.wait(0);
