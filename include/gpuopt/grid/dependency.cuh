@@ -28,15 +28,6 @@ __device__ inline void waitForPreviousKernel() {
 #endif
 }
 
-// For short blocks: lets the next kernel launch early if the grid is so small that its blocks find room everywhere.
-__device__ inline void overlapIfFewBlocks() {
-  constexpr unsigned FEW_BLOCKS = 128;
-  if (gridDim.x <= FEW_BLOCKS)
-    overlapPreviousKernel();
-  else
-    waitForPreviousKernel();
-}
-
 // Waits for the results of the previous kernel, and then lets the next one launch, which may read whatever that kernel
 // had written without waiting. For a small kernel that prepares something for the next one.
 __device__ inline void letNextKernelOverlap() {

@@ -375,7 +375,7 @@ TEST_CASE("A call that explains itself", "[transpose]") {
   CHECK(contains(explainTranspose(m, m + 4096, 1, 64, Doubled{}), "small tile"));
   CHECK(contains(explainTranspose(m, reinterpret_cast<double*>(m + 4096), 5, 64, Doubled{}), "small tile"));
   CHECK(contains(explainTranspose(MatrixView{m, 4, 4, 4, 300}, MatrixView{m + 8192, 4, 4, 4, 300}),
-                 "runs of 32 matrices"));
+                 "runs of 64 matrices"));
   CHECK(contains(explainTranspose(MatrixView{m, 4, 4, 4, 300}, MatrixView{m + 8192, 4, 4, 4, 300}, Doubled{}),
                  "runs of 64 matrices"));
   CHECK(contains(explainTranspose(MatrixView{m, 64, 40, 41, 2}, MatrixView{m + 8192, 40, 64, 64, 2}),

@@ -388,19 +388,6 @@ TEST_CASE("tiles of 4-byte elements have half the threads up to 16 MiB") {
   CHECK(threads(Shape(8, 8, 2048, 2052)) == 256);
 }
 
-TEST_CASE("runs of short matrices of words are short") {
-  const auto matrices = [](const Shape& shape) { return planTranspose(shape).run.matrices; };
-  CHECK(matrices(Shape(4, 4, 16, 16, 3000)) == 2);
-  CHECK(matrices(Shape(8, 8, 4, 4, 3000)) == 16);
-  CHECK(matrices(Shape(8, 8, 12, 12, 3000)) == 2);
-  CHECK(matrices(Shape(16, 16, 5, 5, 3000)) > 6);
-  CHECK(matrices(Shape(4, 4, 7, 7, 3000)) > 8);
-  CHECK(matrices(Shape(4, 4, 20, 20, 3000)) > 2);
-  CHECK(matrices(Shape(2, 2, 8, 8, 3000)) == 32);
-  CHECK(matrices(Shape(4, 4, 16, 16, 3000).to(4, 4)) == 4);
-  CHECK(planTranspose(Shape(4, 4, 16, 16, 3000)).run.threads == 128);
-}
-
 TEST_CASE("columns of tiles are dealt to as many regions as the pitch of the input asks for") {
   constexpr std::size_t KIB = 1024 / sizeof(float);
   const auto bits = [](std::size_t rows, std::size_t cols, std::size_t inLd) {

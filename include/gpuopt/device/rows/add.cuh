@@ -43,7 +43,7 @@ struct AddRowsArgs {
 // A thread adds LOADS packs; neighbouring lanes add neighbours.
 template <RowIndices INDICES, unsigned LOADS, class In, class Out, unsigned N, class Index>
 GPUOPT_KERNEL void __launch_bounds__(addRowsBlock) addRowsKernel(const AddRowsArgs<In, Out, N, Index> args) {
-  overlapIfFewBlocks();
+  waitForPreviousKernel();
   const std::size_t begin = blockIdx.x * std::size_t{addRowsBlock * LOADS} + threadIdx.x;
   Pack<In, N> packs[LOADS];
   Pack<Out, N>* to[LOADS];

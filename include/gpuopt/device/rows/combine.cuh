@@ -120,7 +120,7 @@ template <RowCombination COMBINATION, RowIndices INDICES, class In, class Out, u
           class Bounds>
 GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
     combineRowsKernel(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args) {
-  overlapIfFewBlocks();
+  waitForPreviousKernel();
   const std::size_t element = blockIdx.x * std::size_t{combineRowsBlock} + threadIdx.x;
   combinePack<COMBINATION, INDICES, combineRowsLoads>(args, element);
 }

@@ -25,15 +25,14 @@ struct RunSizes {
   unsigned segmentRows;  // rows that a thread then takes at a time
 };
 
-// Whole matrices of about this size: if possible as many as let all blocks begin at lines, or at sectors, within
-// `alignedBytes`.
-inline std::size_t matricesOfRun(const TransposeFacts& f, std::size_t bytes, std::size_t alignedBytes) {
+// Whole matrices of about this size: if possible as many as let all blocks begin at lines, or at sectors.
+inline std::size_t matricesOfRun(const TransposeFacts& f, std::size_t bytes, const TransposeTuning& tuning) {
   const auto area = static_cast<unsigned>(f.area);
   const unsigned matrixBytes = area * f.larger;
   const auto multipleOf = [&](unsigned boundary) {
     const auto common = static_cast<unsigned>(powerOfTwoIn(area * f.inBytes | area * f.outBytes | boundary));
     const unsigned matrices = boundary / common;
-    const bool fits = matrices * matrixBytes <= alignedBytes && matrices * area <= runMaxElements;
+    const bool fits = matrices * matrixBytes <= tuning.alignedRunBytes && matrices * area <= runMaxElements;
     return fits ? matrices : 0;
   };
   const unsigned lines = multipleOf(128);
@@ -77,11 +76,6 @@ inline unsigned periodThreads(unsigned threads, unsigned period) {
   return busy > 0 && busy * 5 < threads * 4 && more * 4 <= threads * 5 ? more : threads;
 }
 
-inline bool areShortMatricesOfWords(const TransposeFacts& f, const TransposeTuning& tuning) {
-  return f.onlyMoves && f.atoms == 1 && f.inBytes >= 4 && f.area * f.inBytes % 64 == 0 &&
-         f.area * f.inBytes <= tuning.wordMatrixBytes;
-}
-
 inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning) {
   const unsigned pack = f.wordResults;
   const bool isEven = tuning.evenRunBytes % static_cast<unsigned>(f.area * f.larger) == 0;
@@ -90,8 +84,7 @@ inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning)
       pack > 1 && canGoByPeriods(f, tuning) && (!canGoByColumns(f) || sourceConflicts(f) <= tuning.periodConflicts);
   if (byPeriods) bytes = largerOf(bytes, tuning.runPeriods * periodElements(f) * f.larger);
   RunSizes run{};
-  run.matrices = areShortMatricesOfWords(f, tuning) ? matricesOfRun(f, tuning.wordRunBytes, tuning.wordRunBytes)
-                                                    : matricesOfRun(f, bytes, tuning.alignedRunBytes);
+  run.matrices = matricesOfRun(f, bytes, tuning);
   const std::size_t elements = run.matrices * f.area;
   run.threads = runThreads(elements * f.larger);
   run.sharedBytes = sharedFor(elements * f.inBytes);
@@ -108,7 +101,7 @@ inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning)
 
 inline RunSizes permutedRunSizes(const TransposeFacts& f, const TransposeTuning& tuning) {
   RunSizes run{};
-  run.matrices = matricesOfRun(f, tuning.evenRunBytes, tuning.alignedRunBytes);
+  run.matrices = matricesOfRun(f, tuning.evenRunBytes, tuning);
   const std::size_t bytes = run.matrices * f.area * f.larger;
   run.threads = runThreads(bytes);
   run.sharedBytes = 2 * sharedFor(bytes);
