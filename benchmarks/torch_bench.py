@@ -138,7 +138,7 @@ def few_additions(library, data):
 
         yield Case(kind, "float", n, moved, lambda: library.call("addRowsFloats", x, where, n, cols, rows, out),
                    "torch.Tensor.index_add_ deterministic", deterministic, out, expected, 0, tolerance)
-        yield Case(kind + ", atomic", "float", n, moved,
+        yield Case(kind + " atomic", "float", n, moved,
                    lambda: library.call("addAtomicallyFloats", x, where, n, cols, rows, out),
                    "torch.Tensor.index_add_", theirs, out, expected, 0, tolerance)
 
