@@ -195,10 +195,7 @@ GPUOPT_KERNEL void __launch_bounds__(addFewRowsBlock, 1)
   using Tile = LongListTile<In, N, addFewRowsBlock, addFewRowsPanel, addFewRowsLongLoads>;
   __shared__ unsigned longRows[fewIndicesLimit / addFewRowsLong];
   const SelectedRows selected(args.n);
-  if (gridDim.y == 1)
-    overlapPreviousKernel();  // about one block for each multiprocessor: the next kernel's find room
-  else
-    waitForPreviousKernel();
+  waitForPreviousKernel();
   unsigned count = 0;
   for (unsigned begin = 0; begin < args.n; begin += addFewRowsBlock * addFewRowsItems)
     count = selectTile(args.source, begin, args.n, count, selected);
