@@ -83,7 +83,7 @@ class TransposePlanner {
     const bool hasManyLines = !isSkinny && fitsManyLines();
     if (fitsPanels()) {
       if (!suitsTiles())
-        return f_.inBytes == 16 && fillsHalfOf(vectorTileShape(16, 16)) ? alignedRows() : columnPanel();
+        return f_.inBytes == 16 && fillsMoreThanHalfOf(vectorTileShape(16, 16)) ? alignedRows() : columnPanel();
     } else if (fitsRun() && !(hasManyLines && isLargeRun())) {
       return canPermute() ? permutedRun() : run();
     }
@@ -273,8 +273,8 @@ class TransposePlanner {
 
   // --- Rows of both sides begin at 16-byte boundaries.
 
-  bool fillsHalfOf(const TransposeTileShape& tile) const {
-    return roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) <= 2 * f_.area;
+  bool fillsMoreThanHalfOf(const TransposeTileShape& tile) const {
+    return roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) < 2 * f_.area;
   }
 
   void alignedRows() {
@@ -288,9 +288,9 @@ class TransposePlanner {
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
     // As in batches of matrices smaller than a tile.
-    if (!fillsHalfOf(tile))
+    if (!fillsMoreThanHalfOf(tile))
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
-                    {aligned, Unit::none, 0, Relation::exceeds, 0, "more than half of all tiles would be empty"});
+                    {aligned, Unit::none, 0, Relation::exceeds, 0, "half of all tiles would be empty"});
     if (suitsSectorTiles())
       return choose(
           Algorithm::sectorTile, sectorTileShape(f_.inBytes),
