@@ -1,6 +1,6 @@
 // The kernels of transformRows access rows by 16 bytes, keep them in registers, and blocks of a cluster exchange their
-// parts of a statistic without a barrier of the cluster that waits for global memory. Bulk
-// copies, where there are some, move staged rows with numbers of columns.
+// parts of a statistic without a barrier of the cluster that waits for global memory. Bulk copies, from sm_90 on, move
+// staged rows with numbers of columns.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/rows_transform.cuh>
 

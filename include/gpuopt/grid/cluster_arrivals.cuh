@@ -1,6 +1,6 @@
 /// \file
-/// Barriers in shared memory that count what the other blocks of a cluster send. A barrier of the whole cluster would
-/// also wait for the global memory, and empty L1.
+/// Barriers in shared memory that count what the other blocks of a cluster send, or what bulk copies bring. A barrier
+/// of the whole cluster would also wait for the global memory, and empty L1.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,8 +13,8 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// A barrier in shared memory of which each phase ends when one thread has expected some bytes, and they have come from
-// any block of the cluster. All of it does nothing before sm_90.
+// A barrier in shared memory of which each phase ends when one thread has expected some bytes, and they have come, from
+// any block of the cluster or by bulk copies. All of it does nothing before sm_90.
 struct ClusterArrivals {
   std::uint64_t state;
 
@@ -100,6 +100,13 @@ __device__ inline void announceBarriers() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+}
+
+// Waits until all threads of the cluster have announced theirs.
+__device__ inline void waitForCluster() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }
 

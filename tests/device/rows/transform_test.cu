@@ -245,6 +245,37 @@ TEST_CASE("Rows are transformed in place", "[rows]") {
   }
 }
 
+struct Total {
+  struct Partial {
+    float sum;
+    __host__ __device__ explicit Partial(float of) : sum(of) {}
+  };
+  __device__ Partial start() const { return Partial(0); }
+  __device__ void add(Partial& partial, float x) const { partial.sum += x; }
+  __device__ Partial merge(const Partial& a, const Partial& b) const { return Partial(a.sum + b.sum); }
+  __device__ float finish(const Partial& partial, int) const { return partial.sum; }
+};
+
+struct PlusTotal {
+  __device__ float operator()(float x, float total, int) const { return x + total; }
+};
+
+TEST_CASE("What is known of a part of a row needs no default constructor", "[rows]") {
+  for (const std::size_t cols : {3u, 5000u, 40000u}) {
+    const Layout m{3, cols};
+    DeviceArray<float> data(elementsOf<float>(m));
+    transformRows(data.data(), data.data(), m.rows, cols, Total{}, PlusTotal{});
+    std::vector<float> expected;
+    for (std::size_t r = 0; r < m.rows; ++r) {
+      int total = 0;
+      for (std::size_t c = 0; c < cols; ++c) total += elementAt(r, c);
+      for (std::size_t c = 0; c < cols; ++c) expected.push_back(static_cast<float>(elementAt(r, c) + total));
+    }
+    const bool isRight = data.toHost() == expected;
+    CHECK(isRight);
+  }
+}
+
 TEST_CASE("One thread stores the result of each row", "[rows]") {
   for (const std::size_t cols : {3u, 200u, 5000u, 40000u}) {
     const Layout m{37, cols};

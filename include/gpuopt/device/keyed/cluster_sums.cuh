@@ -5,7 +5,6 @@
 #pragma once
 
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
-#include <gpuopt/grid/cluster.cuh>
 #include <gpuopt/grid/cluster_arrivals.cuh>
 #include <gpuopt/warp/reduce.cuh>
 

@@ -181,7 +181,7 @@ class KeyedPlanner {
     const bool isOne = r_.n <= (r_.hasClusters ? maxLoneValues : maxOneBlockValues);
     const bool isLarge = r_.hasLargeClusters && r_.n > maxFewClusterValues;
     plan_.blocks = isOne ? 1 : isLarge ? maxClusterBlocks : fewClusterBlocks;
-    plan_.threads = isLarge && !isOne ? manyBlocksThreads : clusterSumThreads;
+    plan_.threads = isLarge ? manyBlocksThreads : clusterSumThreads;
     const unsigned min = isOne ? minLoneThreads : minClusterThreads;
     const std::size_t items = isOne ? minLoneItems : minClusterItems;
     while (plan_.threads > min && r_.n / plan_.blocks < plan_.threads * items) plan_.threads /= 2;

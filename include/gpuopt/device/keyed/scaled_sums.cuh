@@ -95,9 +95,9 @@ class ScaledSums {
 template <bool IS_LONG>
 inline constexpr bool combinesEnds<ScaledSums<IS_LONG>> = true;
 
-// A thread's step of a sample of lines, as evenly spread as sampledStep's: eight lanes read neighbours. A line
-// for each takes longer: sums of 2^16, 2^20 pairs in 1024 bins 4.1, 6.4 us, so 3.7, 6.0 (H200, 2026-11-28, a trial
-// program).
+// A thread's step of a sample of lines, as evenly spread as sampledStep's: eight lanes read neighbours. A line for each
+// lane takes longer: sums of 2^16 and 2^20 pairs in 1024 bins 4.1 and 6.4 us instead of 3.7 and 6.0 (H200, 2026-11-28,
+// a trial program).
 __device__ inline std::size_t sampledNeighbour(const StepArgs& steps) {
   constexpr unsigned LANES = 8;
   const unsigned group = threadIdx.x / LANES;

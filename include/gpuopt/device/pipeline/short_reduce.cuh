@@ -20,7 +20,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Memory and streams of a short run. All work is done when this is destroyed.
+// Memory and streams of a short run. No work accesses the memory any more when this is destroyed.
 class ShortRun {
  public:
   explicit ShortRun(const PipelineOptions& options)

@@ -317,6 +317,7 @@ GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / (BLOCK > Policy::BLOCK ? BLOC
     columnsKernel(const Source source, const Reducer reducer, const ColumnTiles shape,
                   const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
+  static_assert(Policy::sharedBytes <= Policy::flatBytes, "gpuopt: blocks have no more than those of flat matrices");
   constexpr std::size_t BYTES = BLOCK * Source::STEP * sizeof(Partial);
   alignas(16) alignas(Partial) __shared__ unsigned char storage[BYTES < Policy::flatBytes ? BYTES : Policy::flatBytes];
   Partial* shared = reinterpret_cast<Partial*>(storage);

@@ -78,7 +78,7 @@ inline unsigned bitWidth(std::size_t number) {
   return bits;
 }
 
-// Whether one launch does it: few indices, of which no block surely gets long lists.
+// Whether one launch does it: few indices, and so few to each row that no block is bound to get long lists.
 inline bool areSelected(const AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
   const std::size_t packs = smallerOf(plan.packs.cols, tuning.fewPacks);
   return r.n <= tuning.fewIndices && r.n * packs / r.matrices.rows < tuning.fewAddedPacks;

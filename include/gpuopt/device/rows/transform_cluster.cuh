@@ -6,7 +6,6 @@
 #pragma once
 
 #include <gpuopt/device/rows/transform_statistic.cuh>
-#include <gpuopt/grid/cluster.cuh>
 #include <gpuopt/grid/cluster_arrivals.cuh>
 
 GPUOPT_DETAIL_BEGIN

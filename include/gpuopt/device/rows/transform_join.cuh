@@ -166,9 +166,9 @@ class JoinedCombination {
   // Groups of four lanes merge four slots each.
   __device__ static auto merged(const Joined& joined, const Slot* slots, unsigned count) {
     const unsigned first = threadIdx.x % 4 * 4;
-    typename Joined::Partial partials[4];
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i) partials[i] = first + i < count ? slots[first + i].partial : joined.start();
+    const auto partial = [&](unsigned slot) { return slot < count ? slots[slot].partial : joined.start(); };
+    const typename Joined::Partial partials[] = {partial(first), partial(first + 1), partial(first + 2),
+                                                 partial(first + 3)};
     return joined.template merged<4>(partials);
   }
 

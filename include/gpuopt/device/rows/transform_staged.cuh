@@ -84,8 +84,8 @@ class StagedSpan {
   unsigned inVectors_;
 };
 
-// The spans of a warp, one for each warp of the grid apart. Warps without numbers of columns have one: they are many,
-// and then vectors that all lanes copy come sooner.
+// The spans of a warp, as many spans apart as the grid has warps. Warps without numbers of columns have one: they are
+// many, and then vectors that all lanes copy come sooner.
 template <class Transform>
 class WarpSpans {
   static constexpr bool HAS_NUMBERS = loadsColumns<decltype(Transform::map)>;

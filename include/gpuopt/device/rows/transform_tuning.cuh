@@ -47,7 +47,7 @@ struct TransformTuning {
   std::size_t warpSpans = 2;            // of such rows
   std::size_t stagedWarps = 16;         // on a multiprocessor, from which on a warp takes several spans; a guess
   std::size_t halfWarpVectors = 48;     // up to which half a warp takes a row with ends, at most 48
-  std::size_t laneThreads = 128;        // of a block whose warps work alone, at most laneTransformBlock
+  std::size_t laneThreads = 128;        // of a block whose warps work alone, at most stagedTransformBlock
   std::size_t fourVectors = 2048;       // up to which a thread of a block keeps 4 vectors, above 8
   std::size_t blockThreads = 512;       // at most
   std::size_t clusterBlocks = 8;        // at most
