@@ -76,11 +76,11 @@ void histogramChannels(It samples, std::size_t n, CountIt counts,
                        const HistogramAxis<detail::LimitOf<It>> (&axes)[CHANNELS], StreamRef stream = {}) {
   if constexpr (detail::requireChannels<CHANNELS, It, CountIt>()) {
     constexpr const char* function = "gpuopt::histogramChannels";
-    detail::slotsOfChannels<Policy, CHANNELS>(axes, function);  // checks their number
+    const std::size_t slots = detail::slotsOfChannels<Policy, CHANNELS>(axes, function);
     const auto slotOf = detail::ownChannelBins<Policy, detail::HistogramElement<It>>(
         axes, function, std::make_index_sequence<CHANNELS>());
     detail::histogramOf<Policy>(function, detail::pixelsOf<CHANNELS>(samples), n,
-                                detail::Unwrap<CountIt>::pointer(counts), slotOf.allSlots(), slotOf, stream, "samples");
+                                detail::Unwrap<CountIt>::pointer(counts), slots, slotOf, stream, "samples");
   }
 }
 

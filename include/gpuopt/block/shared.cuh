@@ -6,6 +6,7 @@
 
 #include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/device_code.cuh>
+#include <gpuopt/thread/shared_address.cuh>
 
 /// \cond
 namespace gpuopt {
@@ -31,7 +32,7 @@ namespace detail {
 template <class Variable>
 __device__ inline Variable& keepAddress(Variable& variable) {
 #if defined(__CUDA_ARCH__)
-  auto address = static_cast<unsigned>(__cvta_generic_to_shared(&variable));
+  unsigned address = sharedAddress(&variable);
   asm("" : "+r"(address));
   return *static_cast<Variable*>(__cvta_shared_to_generic(address));
 #else
@@ -44,7 +45,7 @@ class SharedCounts {
  public:
   __device__ explicit SharedCounts(unsigned* counts)
 #if defined(__CUDA_ARCH__)
-      : address_(static_cast<unsigned>(__cvta_generic_to_shared(counts))) {
+      : address_(sharedAddress(counts)) {
     asm("" : "+r"(address_));
   }
 #else

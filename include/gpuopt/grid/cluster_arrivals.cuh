@@ -6,6 +6,7 @@
 
 #include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/device_code.cuh>
+#include <gpuopt/thread/shared_address.cuh>
 
 #include <cuda_runtime.h>
 
@@ -81,11 +82,6 @@ struct ClusterArrivals {
   }
 
  private:
-#if defined(__CUDA_ARCH__)
-  __device__ static unsigned sharedAddress(const void* shared) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  }
-#endif
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   __device__ static unsigned inBlock(unsigned address, unsigned block) {
     unsigned remote;

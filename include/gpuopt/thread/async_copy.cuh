@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/thread/shared_address.cuh>
 
 #include <cuda_pipeline_primitives.h>
 
@@ -19,7 +20,7 @@ GPUOPT_DETAIL_BEGIN
 template <bool WHOLE_LINES = false>
 __device__ inline void copyAsync16(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const unsigned target = sharedAddress(shared);
   if constexpr (WHOLE_LINES)
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(target), "l"(global) : "memory");
   else

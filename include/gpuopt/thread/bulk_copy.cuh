@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/thread/shared_address.cuh>
 
 #include <cstdint>
 
@@ -30,8 +31,7 @@ __device__ inline void startBulkLoad([[maybe_unused]] void* shared, [[maybe_unus
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                :
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "l"(global), "r"(bytes),
-                 "r"(static_cast<unsigned>(__cvta_generic_to_shared(&barrier)))
+               : "r"(sharedAddress(shared)), "l"(global), "r"(bytes), "r"(sharedAddress(&barrier))
                : "memory");
 #endif
 }
@@ -42,7 +42,7 @@ __device__ inline void startBulkStore([[maybe_unused]] void* global, [[maybe_unu
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
                :
-               : "l"(global), "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(bytes)
+               : "l"(global), "r"(sharedAddress(shared)), "r"(bytes)
                : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 #endif

@@ -54,8 +54,6 @@ struct OwnChannelBins {
   Bins bins[CHANNELS];
   unsigned firsts[CHANNELS + 1];
 
-  std::size_t allSlots() const { return firsts[CHANNELS]; }
-
   template <class T>
   __device__ unsigned slot(const T& sample, unsigned channel) const {
     const unsigned slot = firsts[channel] + bins[channel](sample);

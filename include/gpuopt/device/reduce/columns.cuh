@@ -14,12 +14,16 @@
 
 GPUOPT_DETAIL_BEGIN
 
-template <class Policy, bool IS_WIDE, class Source, class Reducer, class Out>
+// In blocks of as many threads as the plan says: of the two sizes, or of the one that there is for the source.
+template <class Policy, class Source, class Reducer, class Out>
 void launchColumnTiles(const ReduceCall& call, const Reducer& reducer, const Source& source,
                        const ReduceColumnsPlan& plan, const Out& out) {
   constexpr std::size_t BYTES = sizeof(typename Reducer::Partial);
-  constexpr int BLOCK = IS_WIDE ? flatBlock<Policy>(Source::STEP, BYTES) : columnsBlock<Policy>(Source::STEP, BYTES);
-  launchGrid(call, plan.grid, columnsKernel<BLOCK, Policy, Source, Reducer, Out>, source, reducer, plan.tiles, out);
+  constexpr int BLOCK = columnsBlock<Policy>(Source::STEP, BYTES), WIDE = flatBlock<Policy>(Source::STEP, BYTES);
+  if (plan.grid.threads == WIDE)
+    launchGrid(call, plan.grid, columnsKernel<WIDE, Policy, Source, Reducer, Out>, source, reducer, plan.tiles, out);
+  else
+    launchGrid(call, plan.grid, columnsKernel<BLOCK, Policy, Source, Reducer, Out>, source, reducer, plan.tiles, out);
 }
 
 template <class Reducer, class View>
@@ -41,15 +45,12 @@ void launchColumnsOf(const ReduceCall& call, const Reducer& reducer, const View&
                      const Out& out) {
   using Algorithm = ReduceColumnsAlgorithm;
   const ReduceColumnsPlan plan = planReduceColumns<Policy>(reduceColumnsRequest<Reducer>(view, matrix));
-  const auto launchFor = [&](const auto& source) {
-    launchColumnTiles<Policy, false>(call, reducer, source, plan, out);
-  };
+  const auto launchFor = [&](const auto& source) { launchColumnTiles<Policy>(call, reducer, source, plan, out); };
   switch (plan.algorithm) {
     case Algorithm::nothing:
       return;
     case Algorithm::flat:
-      if (matrix.cols < Policy::flatBlockColumns) return launchFor(view.flat(matrix.rows * matrix.cols));
-      return launchColumnTiles<Policy, true>(call, reducer, view.flat(matrix.rows * matrix.cols), plan, out);
+      return launchFor(view.flat(matrix.rows * matrix.cols));
     case Algorithm::steps:
       return launchFor(view.stepsFromBoundary());
     case Algorithm::elements:
