@@ -71,7 +71,7 @@ endfunction()
 function(gpuopt_find_backtrace)
   include(CheckCXXSourceCompiles)
   set(copy "${CMAKE_BINARY_DIR}/gpuopt_backtrace")
-  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT DEFINED GPUOPT_HAS_BACKTRACE)
+  if(NOT DEFINED GPUOPT_HAS_BACKTRACE)
     execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libbacktrace.a OUTPUT_VARIABLE library
       OUTPUT_STRIP_TRAILING_WHITESPACE)
     cmake_path(GET library PARENT_PATH folder)

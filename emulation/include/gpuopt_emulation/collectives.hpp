@@ -18,7 +18,7 @@
 
 namespace gpuopt::emulation::detail {
 
-inline Lane& callingLane(const char* function) {
+GPUOPT_EMULATION_HOT inline Lane& callingLane(const char* function) {
   if (currentLane != nullptr) return *currentLane;
   std::fprintf(stderr, "gpuopt emulation: %s called outside a kernel\n", function);
   std::abort();
@@ -44,22 +44,22 @@ T fromBits(std::uint64_t bits) {
 /// What a shuffle from a lane that takes no part delivers: undefined on a GPU, conspicuous here.
 inline constexpr std::uint64_t UNDEFINED_BITS = ~std::uint64_t{0};
 
-inline void completeSync(Lane*, unsigned) {}
+GPUOPT_EMULATION_HOT inline void completeSync(Lane*, unsigned) {}
 
-inline void completeShuffle(Lane* first, unsigned mask) {
+GPUOPT_EMULATION_HOT inline void completeShuffle(Lane* first, unsigned mask) {
   forEachLane(mask, [&](unsigned i) {
     Request& request = first[i].request;
     request.result = (mask >> request.source & 1) != 0 ? first[request.source].request.value : UNDEFINED_BITS;
   });
 }
 
-inline void completeBallot(Lane* first, unsigned mask) {
+GPUOPT_EMULATION_HOT inline void completeBallot(Lane* first, unsigned mask) {
   unsigned votes = 0;
   forEachLane(mask, [&](unsigned i) { votes |= first[i].request.value != 0 ? 1u << i : 0; });
   forEachLane(mask, [&](unsigned i) { first[i].request.result = votes; });
 }
 
-inline void completeMatch(Lane* first, unsigned mask) {
+GPUOPT_EMULATION_HOT inline void completeMatch(Lane* first, unsigned mask) {
   forEachLane(mask, [&](unsigned i) {
     unsigned same = 0;
     forEachLane(mask, [&](unsigned j) { same |= first[j].request.value == first[i].request.value ? 1u << j : 0; });
@@ -74,7 +74,7 @@ void completeReduce(Lane* first, unsigned mask) {
   forEachLane(mask, [&](unsigned i) { first[i].request.result = toBits(total); });
 }
 
-inline void completeCount(Lane* first, unsigned threads) {
+GPUOPT_EMULATION_HOT inline void completeCount(Lane* first, unsigned threads) {
   std::uint64_t count = 0;
   for (unsigned i = 0; i < threads; ++i) count += first[i].request.value != 0;
   for (unsigned i = 0; i < threads; ++i) first[i].request.result = count;
@@ -140,7 +140,7 @@ inline constexpr Operation reduceXor{"__reduce_xor_sync", WARP, completeReduce<u
 
 // ------------------------------------------------------------------------------------------- calls
 
-inline std::uint64_t blockCollective(const Operation& operation, bool predicate, Site site) {
+GPUOPT_EMULATION_HOT inline std::uint64_t blockCollective(const Operation& operation, bool predicate, Site site) {
   Lane& lane = callingLane(operation.name);
   return lane.block->collect(lane, {&operation, 0, 0, predicate, 0, site});
 }
@@ -157,8 +157,8 @@ inline void gridCollective(Site site) {
   blockCollective(syncGrid, false, site);
 }
 
-inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value, unsigned source,
-                                    Site site) {
+GPUOPT_EMULATION_HOT inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value,
+                                                         unsigned source, Site site) {
   Lane& lane = callingLane(operation.name);
   if ((mask & lane.bit()) == 0)
     lane.block->failInLane(lane,
@@ -169,7 +169,7 @@ inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, s
 }
 
 /// The width of a shuffle, checked.
-inline unsigned shuffleWidth(const Lane& lane, int width, Site site) {
+GPUOPT_EMULATION_HOT inline unsigned shuffleWidth(const Lane& lane, int width, Site site) {
   const bool isPowerOfTwo = width > 0 && (width & (width - 1)) == 0;
   if (!isPowerOfTwo || width > static_cast<int>(WARP_LANES))
     lane.block->failInLane(lane, "the width of a shuffle is " + std::to_string(width) + ", not a power of two up to 32",

@@ -62,7 +62,7 @@ struct Lane {
   std::optional<Fiber> fiber;
   Trace* trace = nullptr;  ///< null if nobody observes the launch
 
-  unsigned inWarp() const { return index % WARP_LANES; }
+  GPUOPT_EMULATION_HOT unsigned inWarp() const { return index % WARP_LANES; }
   unsigned bit() const { return 1u << inWarp(); }
 };
 

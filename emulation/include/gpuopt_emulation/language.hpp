@@ -47,6 +47,13 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 
+/// Marks what runs each time a thread waits. scheduler.cpp has it optimised.
+#ifdef GPUOPT_EMULATION_SCHEDULER
+#define GPUOPT_EMULATION_HOT __attribute__((used))
+#else
+#define GPUOPT_EMULATION_HOT
+#endif
+
 #ifndef __clang__
 #define __builtin_assume(condition) static_cast<void>(0)
 #endif

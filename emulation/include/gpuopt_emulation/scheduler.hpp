@@ -67,7 +67,7 @@ class Block {
   void endLaunch() { observer_.reset(); }
 
   /// Called by a lane: takes part in an operation and returns the lane's result. Not inlined, as park().
-  __noinline__ std::uint64_t collect(Lane& lane, const Request& request) {
+  GPUOPT_EMULATION_HOT __noinline__ std::uint64_t collect(Lane& lane, const Request& request) {
     lane.request = request;
     if (observer_ != nullptr) observer_->wait(lane, *request.operation);
     park(lane, Lane::State::waiting);

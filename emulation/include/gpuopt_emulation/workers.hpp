@@ -38,7 +38,7 @@ class Workers {
  public:
   /// Runs a launch to its end, on workers that are idle: kernels of several devices and streams run at the same time if
   /// several host threads launch them, unless somebody observes them who takes one at a time.
-  static void run(Launch& launch) {
+  GPUOPT_EMULATION_HOT static void run(Launch& launch) {
     static std::mutex* const observed = new std::mutex;
     std::unique_lock<std::mutex> oneAtATime(*observed, std::defer_lock);
     if (launch.observer != nullptr && launch.observer->takesTurns()) oneAtATime.lock();
@@ -89,7 +89,7 @@ class Workers {
     return launch.schedule.blocks == BlockOrder::byNumber ? count_ : (std::max)(count_, 2u);
   }
 
-  [[noreturn]] void work(Block& block) {
+  [[noreturn]] GPUOPT_EMULATION_HOT void work(Block& block) {
     CrashReports::prepareThread();
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
