@@ -31,7 +31,7 @@ tune:  ## measure this machine, two minutes, into build/gpuopt_tuning.json; need
 
 test:  ## build and run all tests
 	@scripts/device.sh
-	@scripts/install-deps.sh tests examples doxygen?
+	@scripts/install-deps.sh tests examples doxygen? clang?
 	@scripts/workflow.sh test
 
 bench:  ## build and run the benchmarks; needs nvcc and a GPU

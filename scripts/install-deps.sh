@@ -7,6 +7,7 @@
 #   ninja       for builds that can go on without it, with make
 #   tests, examples, benchmarks    what those need beyond that
 #   doxygen     for the reference and the check of it
+#   clang       for a build that takes a third of the time, and for what clang++ alone checks
 #   venv        for Python environments
 #   compilers   those of toolchains.txt
 #
@@ -48,6 +49,7 @@ missingFor() {
       hasHeader fmt/core.h || echo libfmt-dev
       hasHeader nlohmann/json.hpp || echo nlohmann-json3-dev ;;
     doxygen) hasCommand doxygen || echo doxygen ;;
+    clang) hasCommand clang++ || echo clang ;;
     venv)
       hasCommand python3 || echo python3
       python3 -c "import ensurepip, venv" 2>/dev/null || echo python3-venv ;;

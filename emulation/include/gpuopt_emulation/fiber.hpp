@@ -12,8 +12,7 @@
 #include <cstring>
 #include <memory>
 
-// Every lane comes here at each barrier and collective: optimised, whatever the program is compiled with. A third less
-// time for tests compiled with -Og.
+// Every lane comes here at each barrier and collective: optimised, whatever the program is compiled with.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("O2")
