@@ -58,10 +58,17 @@ struct TransposingMove {
   // By the kernels for one matrix. A single row, column or matrix has the distances of a dense one.
   void local(const MatrixPart<In, Out>& part, std::size_t batch, const TeamState&, cudaStream_t stream) const {
     const std::size_t inLd = part.rows > 1 ? part.inLd : part.cols, outLd = part.cols > 1 ? part.outLd : part.rows;
-    launchTranspose(TransposeProblem<In, Out, Function>{part.in, part.out, part.rows, part.cols, inLd, outLd, batch,
-                                                        batch > 1 ? part.inStride : part.rows * inLd,
-                                                        batch > 1 ? part.outStride : part.cols * outLd, function},
-                    stream);
+    const TransposeProblem<In, Out, Function> problem{part.in,
+                                                      part.out,
+                                                      part.rows,
+                                                      part.cols,
+                                                      inLd,
+                                                      outLd,
+                                                      batch,
+                                                      batch > 1 ? part.inStride : part.rows * inLd,
+                                                      batch > 1 ? part.outStride : part.cols * outLd,
+                                                      function};
+    launchTranspose(problem, planOf(problem), stream);
   }
 };
 
