@@ -7,8 +7,8 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
+#include <gpuopt/device/large_clusters.cuh>
 #include <gpuopt/device/rows/arguments.cuh>
-#include <gpuopt/device/rows/large_clusters.cuh>
 #include <gpuopt/device/rows/transform_functors.cuh>
 #include <gpuopt/device/rows/transform_launch.cuh>
 #include <gpuopt/host/device.cuh>
@@ -132,8 +132,8 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   const bool hasClusters = hasClusterCode(computeCapability(device));
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
-       hasClusters, multiprocessors,
-       hasClusters && rows <= multiprocessors / largeCluster && largestCluster(device) >= largeCluster, loadsNumbers},
+       hasClusters, multiprocessors, hasClusters && rows <= multiprocessors / largeCluster && runsLargeClusters(device),
+       loadsNumbers},
       tuning);
   return call;
 }
