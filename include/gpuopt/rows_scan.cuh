@@ -40,7 +40,6 @@
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/registry.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>

@@ -15,7 +15,6 @@
 #include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -258,7 +257,7 @@ class SlabTransfer {
 
   // Brings the blocks of the ranks whose memory this one reads.
   void readPeers() const {
-    if (!readsPeers()) return moveOwnBlock();
+    if (plan_.algorithm == SlabAlgorithm::messages) return moveOwnBlock();
     const std::vector<int>& node = team_.nodes.ranks(team_.rank);
     std::vector<MatrixPart<In, Out>> parts;
     for (std::size_t step = 1; step <= node.size(); ++step) {
@@ -295,7 +294,6 @@ class SlabTransfer {
     for (const auto& part : parts) move_.local(part, layout_.batch, team_, stream_);
   }
   bool hasTiles() const { return !Layout::TRANSPOSES || fillsVectors(); }
-  bool readsPeers() const { return plan_.algorithm != SlabAlgorithm::messages; }
 
   void pack(unsigned chunk) const {
     std::vector<MatrixPart<In, Out>> parts;

@@ -6,7 +6,6 @@
 
 #include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/device_code.cuh>
-#include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
 

@@ -10,8 +10,6 @@
 #include <gpuopt/device/transpose/in_place_segments.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
-#include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/host/device.cuh>
 #include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
