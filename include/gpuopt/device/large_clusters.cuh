@@ -15,10 +15,10 @@
 GPUOPT_DETAIL_BEGIN
 
 // Threads of a block of such a cluster, at most.
-inline constexpr unsigned largeClusterThreads = 512;
+inline constexpr int largeClusterThreads = 512;
 
 // A template only so that several files may have it.
-template <unsigned BLOCK = largeClusterThreads>
+template <int BLOCK = largeClusterThreads>
 GPUOPT_KERNEL void __launch_bounds__(BLOCK) largeClusterKernel() {}
 
 // Whether a device runs clusters of largeCluster blocks even if each block has all shared memory of a multiprocessor.

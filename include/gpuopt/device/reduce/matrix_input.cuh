@@ -18,14 +18,6 @@
 
 GPUOPT_DETAIL_BEGIN
 
-template <class M>
-inline constexpr bool isMatrixView = false;
-template <class T>
-inline constexpr bool isMatrixView<MatrixView<T>> = true;
-
-template <class M>
-inline constexpr bool isMatrix = isMatrixView<std::decay_t<M>> || isMdspan<std::decay_t<M>>;
-
 template <class Number>
 inline constexpr bool isSize = std::is_integral_v<std::decay_t<Number>>;
 

@@ -33,21 +33,6 @@ constexpr bool requireTransformable() {
   return isRowNumber<std::remove_const_t<In>> && isRowNumber<Out>;
 }
 
-// The dense matrix at a pointer or in a container.
-template <class A>
-auto denseRows(A& array, std::size_t rows, std::size_t cols, const char* name, const char* function) {
-  if constexpr (isRange<A>) {
-    const std::size_t needed = cappedProduct(rows, cols);
-    if (needed != SIZE_LIMIT) requireSize(array, needed, name, function);
-    return MatrixView{dataOf(array), rows, cols};
-  } else {
-    return MatrixView{toAddress(array), rows, cols};
-  }
-}
-
-template <class... As>
-using EnableDenseRows = std::enable_if_t<((isRange<std::remove_reference_t<As>> || isAddress<std::decay_t<As>>)&&...)>;
-
 // The array of one number for each column, or null.
 template <class A>
 auto columnNumbers(A& array, [[maybe_unused]] std::size_t cols, [[maybe_unused]] const char* name,
