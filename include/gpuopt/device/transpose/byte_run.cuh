@@ -25,7 +25,8 @@ struct Swizzle {
   __host__ __device__ unsigned operator()(unsigned offset) const { return offset ^ (offset >> shift & mask); }
 };
 
-// The shift, at least minShift, that brings the lowest set bit of the lanes' distance to `bit`, where it selects a bank.
+// The shift, at least minShift, that brings the lowest set bit of the lanes' distance to `bit`, where it selects a
+// bank.
 inline unsigned swizzleShift(std::size_t distance, unsigned bit, unsigned minShift) {
   unsigned shift = minShift;
   while (distance % (std::size_t{2} << (shift + bit)) == 0) ++shift;
