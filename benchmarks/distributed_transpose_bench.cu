@@ -143,7 +143,7 @@ class Bench {
   void tune(int maxCopyRanks) {
     ranks_.run([=](RankState& rank) {
       auto& tuning = gpuopt::detail::TeamAccess::of(*rank.peers).slabTuning;
-      tuning = gpuopt::detail::slabTuningOf(gpuopt::computeCapability(gpuopt::currentDevice()));
+      tuning = {};
       if (maxCopyRanks < 0) return;
       tuning.maxCopyRanks = tuning.maxTransposingCopyRanks = maxCopyRanks;
       tuning.minCopyBytes = 0;

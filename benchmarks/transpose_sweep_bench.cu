@@ -92,7 +92,7 @@ class Bench {
   template <std::size_t SIZE>
   Candidate planned(const Shape& shape) const {
     return candidate<SIZE>("default", shape, [stream = timer_.stream()](const Problem<SIZE>& problem) {
-      gpuopt::detail::launchTranspose(problem, stream);
+      gpuopt::detail::launchTranspose(problem, gpuopt::detail::planOf(problem), stream);
     });
   }
 

@@ -21,7 +21,6 @@
 #include <cstddef>
 #include <initializer_list>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 GPUOPT_NAMESPACE_BEGIN

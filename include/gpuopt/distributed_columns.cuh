@@ -69,19 +69,23 @@ void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::s
 
 /// Says in one line which kernel reduces the columns of this rank's rows, and how the ranks exchange their partial
 /// results. Nothing is launched, and one rank alone may ask. Errors: those of the matrix. The words may change from
-/// version to version.
+/// version to version. Forms: `distributed::explainReduceColumns(team, in, rows, cols[, ld][, op])`,
+/// `distributed::explainReduceColumns(team, view[, op])`.
 ///
 /// \param team the ranks
-/// \param in,rows,cols,ld this rank's rows of the matrix
-/// \param op the operation, Plus unless given
+/// \param in this rank's rows of the matrix in any form
+/// \param args what else the form has, then the operation; Plus unless given
 /// \tparam Policy the library's own
-template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Op = Plus>
-[[nodiscard]] std::string explainReduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::size_t ld,
-                                               Op op = {}) {
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args>
+[[nodiscard]] std::string explainReduceColumns(Team& team, const In& in, const Args&... args) {
   namespace own = gpuopt::detail;
-  return own::explainTeamColumns<Policy>(
-      own::teamCall("gpuopt::distributed::explainReduceColumns", team, nullptr, nullptr),
-      own::foldOf<Reduced<A, Op, It>>(op), in, {rows, cols, ld});
+  constexpr const char* FUNCTION = "gpuopt::distributed::explainReduceColumns";
+  const auto explain = [&team](auto data, const own::MatrixShape& shape, auto op) {
+    using Value = Reduced<A, decltype(op), decltype(data)>;
+    return own::explainTeamColumns<Policy>(own::teamCall(FUNCTION, team, nullptr, nullptr), own::foldOf<Value>(op),
+                                           data, shape);
+  };
+  return own::explainMatrix<false>(FUNCTION, explain, in, args...);
 }
 
 /// The same for the other forms of a matrix, such as a MatrixView, or a pointer without ld.

@@ -79,15 +79,20 @@ void reduceColumns(In&& in, Args&&... args) {
 }
 
 /// Says in one line which kernel `reduceColumns` launches for this matrix, with its grid, the bytes to read and write,
-/// and why. Nothing is launched. Errors are those of the call. The words may change from version to version.
+/// and why. Nothing is launched. Errors are those of the call. The words may change from version to version. Forms:
+/// `explainReduceColumns(in, rows, cols[, ld][, op])`, `explainReduceColumns(view[, op])`.
 ///
-/// \param in,rows,cols,ld the matrix
-/// \param op the operation, Plus unless given
+/// \param in a matrix in any form
+/// \param args what else the form has, then the operation; Plus unless given
 /// \tparam Policy the library's own
-template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Op = Plus>
-[[nodiscard]] std::string explainReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Op op = {}) {
-  return detail::explainColumns<Policy>("gpuopt::explainReduceColumns", detail::foldOf<Reduced<A, Op, It>>(op), in,
-                                        {rows, cols, ld});
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args>
+[[nodiscard]] std::string explainReduceColumns(const In& in, const Args&... args) {
+  constexpr const char* FUNCTION = "gpuopt::explainReduceColumns";
+  const auto explain = [](auto data, const detail::MatrixShape& shape, auto op) {
+    using Value = Reduced<A, decltype(op), decltype(data)>;
+    return detail::explainColumns<Policy>(FUNCTION, detail::foldOf<Value>(op), data, shape);
+  };
+  return detail::explainMatrix<false>(FUNCTION, explain, in, args...);
 }
 
 /// out[c] = op over f(in[r * ld + c]) for all rows r, and over `init` where it is given.

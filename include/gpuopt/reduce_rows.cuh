@@ -86,15 +86,20 @@ void reduceRows(In&& in, Args&&... args) {
 }
 
 /// Says in one line which kernel `reduceRows` launches for this matrix, with its grid, the bytes to read and write, and
-/// why. Nothing is launched. Errors are those of the call. The words may change from version to version.
+/// why. Nothing is launched. Errors are those of the call. The words may change from version to version. Forms:
+/// `explainReduceRows(in, rows, cols[, ld][, op])`, `explainReduceRows(view[, op])`.
 ///
-/// \param in,rows,cols,ld the matrix
-/// \param op the operation, Plus unless given
+/// \param in a matrix in any form
+/// \param args what else the form has, then the operation; Plus unless given
 /// \tparam Policy the library's own
-template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Op = Plus>
-[[nodiscard]] std::string explainReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Op op = {}) {
-  return detail::explainRows<Policy>("gpuopt::explainReduceRows", detail::foldOf<Reduced<A, Op, It>>(op), in,
-                                     {rows, cols, ld});
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args>
+[[nodiscard]] std::string explainReduceRows(const In& in, const Args&... args) {
+  constexpr const char* FUNCTION = "gpuopt::explainReduceRows";
+  const auto explain = [](auto data, const detail::MatrixShape& shape, auto op) {
+    using Value = Reduced<A, decltype(op), decltype(data)>;
+    return detail::explainRows<Policy>(FUNCTION, detail::foldOf<Value>(op), data, shape);
+  };
+  return detail::explainMatrix<true>(FUNCTION, explain, in, args...);
 }
 
 /// out[r] = op over f(in[r * ld + c]) for all columns c, and over `init` where it is given.

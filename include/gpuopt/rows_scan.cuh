@@ -33,14 +33,12 @@
 #include <gpuopt/block/scan.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/device/rows/scan_launch.cuh>
-#include <gpuopt/device/transpose/arguments.cuh>
 #include <gpuopt/host/stream.cuh>
 #include <gpuopt/thread/operators.cuh>
 #include <gpuopt/warp/scan.cuh>
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 

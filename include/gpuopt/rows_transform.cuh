@@ -62,12 +62,12 @@ void transformRows(const In& in, const Out& out, Statistic statistic, Map map, S
 }
 
 /// The same of dense rows at pointers or in containers.
-template <class In, class Out, class Statistic, class Map, class = detail::EnableDenseRows<In, Out>>
+template <class In, class Out, class Statistic, class Map, class = detail::EnableDense<In, Out>>
 void transformRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, Statistic statistic, Map map,
                    StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::transformRows";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   detail::transformViews(function, stream, from, to, statistic, map);
 }
 
@@ -95,11 +95,11 @@ void softmaxRows(const In& in, const Out& out, StreamRef stream = {}) {
 }
 
 /// The same of dense rows at pointers or in containers.
-template <class In, class Out, class = detail::EnableDenseRows<In, Out>>
+template <class In, class Out, class = detail::EnableDense<In, Out>>
 void softmaxRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::softmaxRows";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   detail::transformViews(function, stream, from, to, detail::softmaxStatistic(from), detail::SoftmaxMap{});
 }
 
@@ -121,12 +121,12 @@ void layerNormRows(const In& in, const Out& out, const Gamma& gamma, const Beta&
 }
 
 /// The same of dense rows at pointers or in containers.
-template <class In, class Out, class Gamma, class Beta, class = detail::EnableDenseRows<In, Out>>
+template <class In, class Out, class Gamma, class Beta, class = detail::EnableDense<In, Out>>
 void layerNormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Gamma& gamma, const Beta& beta,
                    double eps = 1e-5, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::layerNormRows";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   detail::normViews<true>(function, stream, from, to, detail::layerStatistic(from, eps),
                           detail::columnNumbers(gamma, cols, "gamma", function),
                           detail::columnNumbers(beta, cols, "beta", function));
@@ -146,12 +146,12 @@ void rmsNormRows(const In& in, const Out& out, const Gamma& gamma, double eps = 
 }
 
 /// The same of dense rows at pointers or in containers.
-template <class In, class Out, class Gamma, class = detail::EnableDenseRows<In, Out>>
+template <class In, class Out, class Gamma, class = detail::EnableDense<In, Out>>
 void rmsNormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Gamma& gamma, double eps = 1e-6,
                  StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::rmsNormRows";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   detail::normViews<false>(function, stream, from, to, detail::meanSquareStatistic(from, eps),
                            detail::columnNumbers(gamma, cols, "gamma", function));
 }
@@ -166,11 +166,11 @@ void l2NormRows(const In& in, const Out& out, double eps = 1e-12, StreamRef stre
 }
 
 /// The same of dense rows at pointers or in containers.
-template <class In, class Out, class = detail::EnableDenseRows<In, Out>>
+template <class In, class Out, class = detail::EnableDense<In, Out>>
 void l2NormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, double eps = 1e-12, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::l2NormRows";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   detail::transformViews(function, stream, from, to, detail::normStatistic(from, eps), detail::ScaleMap{});
 }
 
@@ -190,11 +190,11 @@ void quantizeRows(const In& in, const Out& out, Scale* scales, StreamRef stream 
 }
 
 /// The same of dense rows at pointers or in containers.
-template <class In, class Out, class Scale, class = detail::EnableDenseRows<In, Out>>
+template <class In, class Out, class Scale, class = detail::EnableDense<In, Out>>
 void quantizeRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, Scale* scales, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::quantizeRows";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   detail::quantizeViews(function, stream, from, to, scales, INT_MAX);
 }
 
@@ -211,11 +211,11 @@ void quantizeRowBlocks(const In& in, const Out& out, Scale* scales, StreamRef st
 }
 
 /// The same of dense rows at pointers or in containers.
-template <int BLOCK = 128, class In, class Out, class Scale, class = detail::EnableDenseRows<In, Out>>
+template <int BLOCK = 128, class In, class Out, class Scale, class = detail::EnableDense<In, Out>>
 void quantizeRowBlocks(In&& in, Out&& out, std::size_t rows, std::size_t cols, Scale* scales, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::quantizeRowBlocks";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   detail::quantizeViews(function, stream, from, to, scales, BLOCK);
 }
 
@@ -236,11 +236,11 @@ template <class In, class Out, class = detail::EnableMatrices<In, Out>>
 }
 
 /// The same of dense rows at pointers or in containers.
-template <class In, class Out, class = detail::EnableDenseRows<In, Out>>
+template <class In, class Out, class = detail::EnableDense<In, Out>>
 [[nodiscard]] std::string explainTransformRows(In&& in, Out&& out, std::size_t rows, std::size_t cols) {
   constexpr const char* function = "gpuopt::explainTransformRows";
-  const auto from = detail::denseRows(in, rows, cols, "in", function);
-  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  const auto from = detail::denseView(in, rows, cols, "in", function);
+  const auto to = detail::denseView(out, rows, cols, "out", function);
   return detail::explainTransform(function, from, to);
 }
 

@@ -185,7 +185,7 @@ TEST_CASE("Whole plans of transpositions and permutations", "[plans]") {
   small.tileRows = small.tileCols = 32;
   small.threads = 256;
   small.request = request;
-  const TransposeTuning& tuning = transposeTuningRow(90).tuning;
+  const TransposeTuning tuning;
   checkPlan(planTranspose(request, tuning), small);
   TransposePlan other = small;
   other.reason.limit = 1;

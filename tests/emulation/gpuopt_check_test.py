@@ -180,5 +180,23 @@ class Refusals(unittest.TestCase):
             self.refused(["-ccbin", str(other), "program.cu"], "is not g\\+\\+ 12 or later")
 
 
+class Objects(unittest.TestCase):
+    def built(self, object, folder):
+        """What is compiled and linked, in this order, where the environment names an object."""
+        outputs = []
+        with mock.patch.dict(os.environ, {"GPUOPT_CHECK_OBJECT": str(object)}):
+            with mock.patch.object(gpuopt_check, "must_build", lambda command: outputs.append(Path(command.output))):
+                gpuopt_check.build(gpuopt_check.gpuopt_emulate.Command([str(SOURCE)]), "check", folder)
+        return outputs
+
+    def test_only_an_object_that_is_there_is_used(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder, object = Path(name), Path(name) / "of_the_build.o"
+            own = [folder / "check.o", folder / "check0.o", folder / "checked"]
+            self.assertEqual(self.built(object, folder), own)
+            object.touch()
+            self.assertEqual(self.built(object, folder), own[1:])
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/range.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -25,6 +26,15 @@ struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
                                    std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(std::declval<It>()))>>> {
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
+
+// The plain pointer of what has one, or the iterator as it is.
+template <class A>
+auto unwrap(const A& array) {
+  if constexpr (isAddress<A>)
+    return toAddress(array);
+  else
+    return Unwrap<A>::pointer(array);
+}
 
 template <class It>
 using Unwrapped = std::decay_t<decltype(Unwrap<It>::pointer(std::declval<It>()))>;

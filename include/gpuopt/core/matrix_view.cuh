@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/input.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/range.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -281,6 +283,33 @@ MatrixView<typename M::element_type> viewOf(const M& span, const char* name, con
     view.batchStride = view.batch > 1 ? stride(0) : view.rows * view.ld;
   }
   return view;
+}
+
+template <class M>
+inline constexpr bool isMatrixView = false;
+template <class T>
+inline constexpr bool isMatrixView<MatrixView<T>> = true;
+
+template <class M>
+inline constexpr bool isMatrix = isMatrixView<std::decay_t<M>> || isMdspan<std::decay_t<M>>;
+
+template <class... Ms>
+using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
+
+// For pointers, objects that have one, iterators over memory, containers and spans.
+template <class... As>
+using EnableDense = std::enable_if_t<((isRange<As> || isAddress<std::decay_t<As>> || isMemory<std::decay_t<As>>)&&...)>;
+
+// The dense matrix at a pointer or in a container. Of sizes that overflow, what takes the view says what is wrong.
+template <class A>
+auto denseView(A& array, std::size_t rows, std::size_t cols, const char* name, const char* function) {
+  if constexpr (isRange<A>) {
+    const std::size_t needed = cappedProduct(rows, cols);
+    if (needed != SIZE_LIMIT) requireSize(array, needed, name, function);
+    return MatrixView{dataOf(array), rows, cols};
+  } else {
+    return MatrixView{unwrap(array), rows, cols};
+  }
 }
 
 GPUOPT_DETAIL_END

@@ -24,6 +24,7 @@ namespace detail {
 
 inline constexpr int clustersSince = 90;
 inline constexpr unsigned portableCluster = 8;  // blocks that a cluster may have wherever there are clusters
+inline constexpr unsigned largeCluster = 16;    // blocks of the largest ones, which not every GPU with clusters runs
 
 // Whether the code that a device runs was compiled for clusters: its own, or that of the newest architecture before it.
 inline bool hasClusterCode([[maybe_unused]] int capability) {

@@ -68,7 +68,7 @@ TEST_CASE("short blocks are gathered") {
   const auto plan = [](std::size_t slabBytes, int nodes) {
     gpuopt::detail::SlabRequest shape{16, false, true, false, true, true, true, false, slabBytes, 4096, 1};
     shape.nodes = nodes;
-    return planSlabs(shape, gpuopt::detail::slabTuningOf(90));
+    return planSlabs(shape, gpuopt::detail::SlabTuning{});
   };
   using Algorithm = gpuopt::detail::SlabAlgorithm;
   const std::size_t limit = 16 * 240000;

@@ -240,7 +240,7 @@ TEST_CASE("the plan takes copy engines for long slabs of two ranks alone, if the
   const auto plan = [](int ranks, std::size_t bytes, std::size_t batch, std::size_t pitch, bool transposes = false) {
     const gpuopt::detail::SlabRequest shape{ranks, true,  true,  true,  transposes, true,
                                             true,  false, bytes, pitch, batch};
-    return gpuopt::detail::planSlabs(shape, gpuopt::detail::slabTuningOf(90));
+    return gpuopt::detail::planSlabs(shape, gpuopt::detail::SlabTuning{});
   };
   const std::size_t limit = std::size_t{128} << 20;
   CHECK(plan(2, limit - 1, 1, 4096).algorithm == Algorithm::tiles);

@@ -111,11 +111,11 @@ TEST_CASE("reduceBy: which sums one cluster makes, of how many blocks", "[host]"
     CHECK(blocks(one, BINS, hasClusters) == 1);
     CHECK(blocks(1, BINS + 1, hasClusters) == 0);
     CHECK(blocks(one + 1, 1, hasClusters) == (hasClusters ? detail::fewClusterBlocks : 0));
-    CHECK(blocks(ALL, BINS, hasClusters) == (hasClusters ? detail::maxClusterBlocks : 0));
+    CHECK(blocks(ALL, BINS, hasClusters) == (hasClusters ? detail::largeCluster : 0));
     CHECK(blocks(ALL + 1, 1, hasClusters) == 0);
   }
   CHECK(blocks(FEW, BINS, true) == detail::fewClusterBlocks);
-  CHECK(blocks(FEW + 1, BINS, true) == detail::maxClusterBlocks);
+  CHECK(blocks(FEW + 1, BINS, true) == detail::largeCluster);
   CHECK(blocks(ALL, BINS, true, false) == detail::fewClusterBlocks);
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("reduceBy: how many threads and how much memory a cluster's blocks hav
   CHECK(planned(LONE_ITEMS * THREADS, 1, false).threads == THREADS);
   CHECK(planned(detail::maxLoneValues + 1, 1, true).threads == detail::minClusterThreads);
   const auto check = [&](unsigned threads, bool isLarge) {
-    const std::size_t min = ITEMS * threads * (isLarge ? detail::maxClusterBlocks : detail::fewClusterBlocks);
+    const std::size_t min = ITEMS * threads * (isLarge ? detail::largeCluster : detail::fewClusterBlocks);
     CHECK(planned(min - 1, 1, true, isLarge).threads == threads / 2);
     CHECK(planned(min, 1, true, isLarge).threads == threads);
   };

@@ -143,11 +143,8 @@ struct KeptMemory {
   std::size_t bytes;
 };
 KeptMemory keptMemory() {
-  auto& runs = gpuopt::detail::KeptRuns::instance();
-  gpuopt::detail::KeptRun& run = runs.acquire();
-  const KeptMemory memory{run.memory.data(), run.memory.bytes()};
-  runs.release(run);
-  return memory;
+  const gpuopt::detail::KeptRunLease run = gpuopt::detail::KeptRuns::instance().acquire();
+  return {run->memory.data(), run->memory.bytes()};
 }
 
 TEST_CASE("streamReduce keeps the memory of a short array in pinned memory", "[pipeline]") {

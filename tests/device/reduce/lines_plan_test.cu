@@ -208,9 +208,41 @@ TEST_CASE("Reductions of lines say what they launch", "[rows][columns][segments]
   CHECK(explainReduceRows(data, 0, 100, 100) == "nothing to launch: no rows");
   CHECK(explainReduceColumns(data, 100, 0, 0) == "nothing to launch: no columns");
   CHECK(explainReduceSegments(data, offsets.data(), 0) == "nothing to launch: no segments");
+  CHECK(explainReduceRows(MatrixView<const float>{data, 4, 100, 100, 0, 7}) == "nothing to launch: no matrices");
   CHECK_THROWS_AS(explainReduceRows(data, 10, 100, 99), std::invalid_argument);
   CHECK_THROWS_AS(explainReduceColumns(data, 10, 100, 99), std::invalid_argument);
   CHECK_THROWS_AS(explainReduceSegments(data, static_cast<const int*>(nullptr), 100), std::invalid_argument);
+}
+
+// A container of device memory.
+struct Floats {
+  const float* first;
+  std::size_t count;
+
+  const float* data() const { return first; }
+  std::size_t size() const { return count; }
+};
+
+TEST_CASE("Explanations of lines take the forms that the calls take", "[rows][columns]") {
+  const DeviceArray<float> in(100 * 101);
+  const float* const data = in.data();
+  const auto check = [&](const auto& explain) {
+    const std::string sums = explain(data, 100, 99, 99), maxima = explain(data, 100, 99, 101, Maximum{});
+    CHECK(explain(data, 100, 99) == sums);
+    CHECK(explain(data, 100, 99, Plus{}) == sums);
+    CHECK(explain(Floats{data, 9900}, 100, 99) == sums);
+    CHECK(explain(MatrixView<const float>{data, 100, 99}) == sums);
+    CHECK(explain(Floats{data, 10098}, 100, 99, 101, Maximum{}) == maxima);
+    CHECK(explain(MatrixView<const float>{data, 100, 99, 101}, Maximum{}) == maxima);
+    CHECK(explain(MatrixView<const float>{data, 30, 99, 99, 3, 3000}) ==
+          "3 launches, the first: " + explain(data, 30, 99));
+    CHECK_THROWS_AS(explain(Floats{data, 9899}, 100, 99), std::invalid_argument);
+  };
+  check([](const auto&... args) { return explainReduceRows(args...); });
+  check([](const auto&... args) { return explainReduceColumns(args...); });
+  const MatrixView<const float> batch{data, 25, 100, 100, 4, 2500};
+  CHECK(explainReduceRows(batch) == explainReduceRows(data, 100, 100));
+  CHECK(explainReduceColumns(batch) == "4 launches, the first: " + explainReduceColumns(data, 25, 100));
 }
 
 }  // namespace

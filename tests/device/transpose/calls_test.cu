@@ -81,6 +81,13 @@ TEST_CASE("Every form of a call", "[transpose]") {
   expectCall<int, double>([&](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, stream); }, 2);
 }
 
+// As thrust::device_ptr.
+template <class T>
+struct Address {
+  T* address;
+  T* get() const { return address; }
+};
+
 TEST_CASE("Every form of a call with containers", "[transpose]") {
   const Stream stream;
   const DeviceArray<int> in(counted<int>());
@@ -95,7 +102,10 @@ TEST_CASE("Every form of a call with containers", "[transpose]") {
   CHECK(same(doubles.toHost(), transposed<double>(2)));
   transpose(in.data(), doubles, ROWS, COLS, [] __host__ __device__(int x) { return 3 * x; });
   CHECK(same(doubles.toHost(), transposed<double>(3)));
-  DeviceArray<int> data(counted<int>());
+  DeviceArray<int> data(ROWS * COLS);
+  transpose(Address<const int>{in.data()}, Address<int>{data.data()}, ROWS, COLS);
+  CHECK(same(data.toHost(), transposed<int>()));
+  transposeInPlace(Address<int>{data.data()}, COLS, ROWS);
   transposeInPlace(data, ROWS, COLS, stream);
   stream.wait();
   CHECK(same(data.toHost(), transposed<int>()));

@@ -10,7 +10,6 @@
 #include <gpuopt/device/reduce/columns.cuh>
 #include <gpuopt/device/reduce/matrix_input.cuh>
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -69,8 +68,8 @@ void reduceTeamColumns(const TeamCall& call, const Reducer& reducer, It in, cons
 
 // What reduces a rank's rows, and how the ranks exchange their partial results.
 template <class Policy, class Reducer, class It>
-std::string explainTeamColumns(const TeamCall& call, const Reducer& reducer, It in, const MatrixShape& matrix) {
-  return message({columnsInWords<Policy>(call.function, PartialOf<Reducer>{reducer}, in, matrix), "; then ",
+std::string explainTeamColumns(const TeamCall& call, const Reducer&, It in, const MatrixShape& matrix) {
+  return message({columnsInWords<Policy, PartialOf<Reducer>>(call.function, in, matrix), "; then ",
                   planInWords(planTeamColumns(teamColumnsRequest<Reducer>(call, matrix)))});
 }
 

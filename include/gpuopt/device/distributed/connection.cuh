@@ -7,7 +7,6 @@
 #include <gpuopt/device/distributed/peer_memory.cuh>
 #include <gpuopt/device/distributed/waiting.cuh>
 #include <gpuopt/grid/peer_words.cuh>
-#include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 
 #include <cuda_runtime.h>

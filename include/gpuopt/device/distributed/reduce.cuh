@@ -93,9 +93,9 @@ void reduceOwnPart(const TeamCall& call, const Reducer& reducer, const Contribut
 
 // What reduces a rank's part, and how the ranks exchange their partial results.
 template <class Policy, class Reducer, class It>
-std::string explainTeamReduce(const TeamCall& call, const Reducer& reducer, It in, std::size_t n) {
+std::string explainTeamReduce(const TeamCall& call, const Reducer&, It in, std::size_t n) {
   constexpr unsigned WORDS = Contribution<typename Reducer::Partial>::WORDS;
-  return message({arrayInWords<Policy>(call.function, PartialOf<Reducer>{reducer}, in, n), "; then ",
+  return message({arrayInWords<Policy, PartialOf<Reducer>>(call.function, in, n), "; then ",
                   planInWords(planTeamReduce({call.team.size, call.team.usesPeers, WORDS}))});
 }
 

@@ -15,7 +15,6 @@
 #include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -58,10 +57,17 @@ struct TransposingMove {
   // By the kernels for one matrix. A single row, column or matrix has the distances of a dense one.
   void local(const MatrixPart<In, Out>& part, std::size_t batch, const TeamState&, cudaStream_t stream) const {
     const std::size_t inLd = part.rows > 1 ? part.inLd : part.cols, outLd = part.cols > 1 ? part.outLd : part.rows;
-    launchTranspose(TransposeProblem<In, Out, Function>{part.in, part.out, part.rows, part.cols, inLd, outLd, batch,
-                                                        batch > 1 ? part.inStride : part.rows * inLd,
-                                                        batch > 1 ? part.outStride : part.cols * outLd, function},
-                    stream);
+    const TransposeProblem<In, Out, Function> problem{part.in,
+                                                      part.out,
+                                                      part.rows,
+                                                      part.cols,
+                                                      inLd,
+                                                      outLd,
+                                                      batch,
+                                                      batch > 1 ? part.inStride : part.rows * inLd,
+                                                      batch > 1 ? part.outStride : part.cols * outLd,
+                                                      function};
+    launchTranspose(problem, planOf(problem), stream);
   }
 };
 
@@ -251,7 +257,7 @@ class SlabTransfer {
 
   // Brings the blocks of the ranks whose memory this one reads.
   void readPeers() const {
-    if (!readsPeers()) return moveOwnBlock();
+    if (plan_.algorithm == SlabAlgorithm::messages) return moveOwnBlock();
     const std::vector<int>& node = team_.nodes.ranks(team_.rank);
     std::vector<MatrixPart<In, Out>> parts;
     for (std::size_t step = 1; step <= node.size(); ++step) {
@@ -288,7 +294,6 @@ class SlabTransfer {
     for (const auto& part : parts) move_.local(part, layout_.batch, team_, stream_);
   }
   bool hasTiles() const { return !Layout::TRANSPOSES || fillsVectors(); }
-  bool readsPeers() const { return plan_.algorithm != SlabAlgorithm::messages; }
 
   void pack(unsigned chunk) const {
     std::vector<MatrixPart<In, Out>> parts;

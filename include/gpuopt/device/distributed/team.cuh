@@ -110,8 +110,7 @@ class TeamState {
         wait(comm, timeout, std::move(abandon)),
         device(teamDevice(comm, wait)),
         rank(ncclValue([this](int* value) { return ncclCommUserRank(comm, value); }, "ncclCommUserRank")),
-        size(ncclValue([this](int* value) { return ncclCommCount(comm, value); }, "ncclCommCount")),
-        slabTuning(slabTuningOf(computeCapability(device))) {
+        size(ncclValue([this](int* value) { return ncclCommCount(comm, value); }, "ncclCommCount")) {
     allocate();
     connect(usesPeerAccess);
     unsigned* const own = contribution() + maxPeerWords;
@@ -125,11 +124,11 @@ class TeamState {
   const ncclComm_t comm;
   NcclWait wait;  // for what NCCL does, by the host
   const int device, rank, size;
-  bool usesPeers = false;                         // all ranks reach each other
-  RankNodes nodes;                                // those that do: all, some, or each rank alone
-  PeerTable peers{};                              // of the node, for exchanges in the order of the caller's streams,
-  PeerTable agreements{};                         // and for those that the host waits for
-  SlabTuning slabTuning;                          // of this team's device
+  bool usesPeers = false;  // all ranks reach each other
+  RankNodes nodes;         // those that do: all, some, or each rank alone
+  PeerTable peers{};       // of the node, for exchanges in the order of the caller's streams,
+  PeerTable agreements{};  // and for those that the host waits for
+  SlabTuning slabTuning;
   std::vector<const SymmetricMemory*> symmetric;  // what the ranks have allocated together
 
   // This rank's contribution to an exchange between peers, in its own memory.

@@ -16,7 +16,7 @@ inline constexpr int exchangeThreads = 128;
 // Threads of a block that combines what all ranks have of a column each.
 inline constexpr int combineColumnsThreads = 256;
 
-// What the plan compares with. The defaults are those of sm_90.
+// What the plan compares with.
 struct SlabTuning {
   // Up to how many ranks copy engines are used: they serve one peer at a time.
   int maxCopyRanks = 2;
@@ -37,19 +37,6 @@ struct SlabTuning {
   // Of kernels that read the peers' memory, or copy: 264 blocks on 132 multiprocessors are enough.
   unsigned blocksPerMultiprocessor = 2;
 };
-
-struct SlabTuningRow {
-  int architecture;  // as in sm_90; 0 for all that nobody has measured
-  SlabTuning tuning;
-};
-
-GPUOPT_HIDDEN inline constexpr SlabTuningRow slabTunings[] = {{90, {}}, {0, {}}};
-
-constexpr const SlabTuning& slabTuningOf(int architecture) {
-  const SlabTuningRow* row = slabTunings;
-  while (row->architecture != 0 && row->architecture != architecture) ++row;
-  return row->tuning;
-}
 
 // The side of a tile of elements of this size, a power of two: rows of at least 128 bytes up to 128 elements, and at
 // most 32 KiB. Rows of 128 to 512 bytes are read alike.

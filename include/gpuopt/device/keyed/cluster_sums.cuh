@@ -6,6 +6,7 @@
 
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
 #include <gpuopt/grid/cluster_arrivals.cuh>
+#include <gpuopt/host/launch.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
@@ -23,7 +24,7 @@ class ClusterSums {
 
   struct Storage {
     ClusterArrivals binadesCame, sumsCame;
-    unsigned ofWarps[clusterSumThreads / 32], ofBlocks[maxClusterBlocks];  // binades
+    unsigned ofWarps[clusterSumThreads / 32], ofBlocks[largeCluster];  // binades
   };
 
   __device__ ClusterSums(Storage& storage, unsigned bins)
@@ -75,7 +76,7 @@ class ClusterSums {
     Word sum = 0;
     unsigned flag = 0;
 #pragma unroll
-    for (unsigned i = 0; i < maxClusterBlocks; ++i) {  // loads that do not wait for each other
+    for (unsigned i = 0; i < largeCluster; ++i) {  // loads that do not wait for each other
       if (i >= gridDim.x) continue;
       const Word word = inbox()[i * part_ + bin - firstBin()];
       const bool isFlagged = word >> 32 == FLAGGED >> 32;

@@ -10,8 +10,6 @@
 #include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
-#include <cstddef>
-
 GPUOPT_DETAIL_BEGIN
 
 // Counts in shared memory, and then adds to the result; or counts in the result at once. `followsClearing`: the

@@ -8,6 +8,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/keyed/tuning.cuh>
+#include <gpuopt/host/launch.cuh>
 #include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
@@ -65,7 +66,7 @@ struct KeyedRequest {
   std::size_t stageBytes = 0;     // shared memory for structures on their way, if it fits; else 0
   bool adds = false;              // to what the result has
   bool hasClusters = false;       // of several blocks
-  bool hasLargeClusters = false;  // of maxClusterBlocks
+  bool hasLargeClusters = false;  // of largeCluster blocks
 };
 template <>
 inline constexpr bool isPlan<KeyedRequest> = true;
@@ -180,7 +181,7 @@ class KeyedPlanner {
     planLooping(Algorithm::cluster, "few values: one launch does everything");
     const bool isOne = r_.n <= (r_.hasClusters ? maxLoneValues : maxOneBlockValues);
     const bool isLarge = r_.hasLargeClusters && r_.n > maxFewClusterValues;
-    plan_.blocks = isOne ? 1 : isLarge ? maxClusterBlocks : fewClusterBlocks;
+    plan_.blocks = isOne ? 1 : isLarge ? largeCluster : fewClusterBlocks;
     plan_.threads = isLarge ? manyBlocksThreads : clusterSumThreads;
     const unsigned min = isOne ? minLoneThreads : minClusterThreads;
     const std::size_t items = isOne ? minLoneItems : minClusterItems;

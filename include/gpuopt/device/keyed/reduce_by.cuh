@@ -11,7 +11,7 @@
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
 #include <gpuopt/device/keyed/scaled_sums.cuh>
-#include <gpuopt/device/rows/large_clusters.cuh>
+#include <gpuopt/device/large_clusters.cuh>
 #include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
@@ -56,8 +56,8 @@ KeyedPlan planReduceBy(const Source&, std::size_t n, std::size_t bins, const Key
   request.stageBytes = StagedForm<Source>::sharedBytes;
   request.adds = Policy::KEEPS;
   request.hasClusters = hasClusterCode(computeCapability(currentDevice()));
-  request.hasLargeClusters = request.hasClusters && request.cell.isSampled && n <= maxClusterValues &&
-                             largestCluster(currentDevice()) >= maxClusterBlocks;
+  request.hasLargeClusters =
+      request.hasClusters && request.cell.isSampled && n <= maxClusterValues && runsLargeClusters(currentDevice());
   return planKeyed(request, tuning);
 }
 

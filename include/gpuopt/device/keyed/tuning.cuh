@@ -6,7 +6,6 @@
 
 #include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/device_code.cuh>
-#include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
 
@@ -122,7 +121,7 @@ inline constexpr std::size_t maxLoopingGroups = 3;
 // and where there are no clusters.
 inline constexpr std::size_t maxClusterValues = 1 << 16, maxOneBlockValues = 1 << 13, maxLoneValues = 1 << 11;
 inline constexpr std::size_t maxClusterBins = 4096;
-inline constexpr unsigned maxClusterBlocks = 16, clusterSumThreads = 1024;
+inline constexpr unsigned clusterSumThreads = 1024;
 // Blocks of a cluster up to this number of values, and where the GPU has no larger ones. Of 16 blocks 512 threads each
 // take 3.64 us for 2^16 values, 1024 threads 3.82, and of 8 blocks 4.59 and 4.20 (H200, 2026-11-28, a trial program).
 inline constexpr unsigned fewClusterBlocks = 8, manyBlocksThreads = 512;

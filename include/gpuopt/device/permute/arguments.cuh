@@ -247,7 +247,7 @@ auto denseTensor(A& array, const AxisNumbers& extents, const char* name, const c
     if (needed <= PTRDIFF_MAX) requireSize(array, needed, name, function);
     return TensorView{dataOf(array), extents};
   } else {
-    return TensorView{Unwrap<std::decay_t<A>>::pointer(array), extents};
+    return TensorView{unwrap(array), extents};
   }
 }
 
@@ -333,7 +333,7 @@ class KeptPermutation {
       requireSize(array, isEmpty(tensor) ? 0 : spanOf(tensor).behind / sizeof(T), name, RUN);
       return dataOf(array);
     } else {
-      return Unwrap<std::decay_t<A>>::pointer(array);
+      return unwrap(array);
     }
   }
 

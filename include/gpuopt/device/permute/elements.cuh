@@ -8,7 +8,6 @@
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>
-#include <cstdint>
 
 GPUOPT_DETAIL_BEGIN
 

@@ -6,8 +6,6 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/permute/lanes.cuh>
 
-#include <cstddef>
-
 GPUOPT_DETAIL_BEGIN
 
 // The output rows of a tile. Steps count elements and may be negative: only their remainders modulo 4 are used.

@@ -25,35 +25,33 @@ class ShortRun {
  public:
   explicit ShortRun(const PipelineOptions& options)
       : kept_(KeptRuns::instance().acquire()),
-        own_(0, kept_.up, options.memory),
-        memory_(isOwnPool(options.memory) ? kept_.memory : own_) {}
+        own_(0, kept_->up, options.memory),
+        memory_(isOwnPool(options.memory) ? kept_->memory : own_) {}
   ~ShortRun() {
-    if (!isDone_) {
-      forgetError(cudaStreamSynchronize(kept_.up));
-      forgetError(cudaStreamSynchronize(kept_.work));
-    }
-    KeptRuns::instance().release(kept_);
+    if (isDone_) return;
+    forgetError(cudaStreamSynchronize(kept_->up));
+    forgetError(cudaStreamSynchronize(kept_->work));
   }
   ShortRun(const ShortRun&) = delete;
   ShortRun& operator=(const ShortRun&) = delete;
 
-  cudaStream_t work() const { return kept_.work; }
+  cudaStream_t work() const { return kept_->work; }
   unsigned char* reserve(std::size_t bytes) { return growTo(memory_, bytes); }
 
   // The work may read what the caller's earlier kernels write. Called after the first copy, which need not wait.
-  void waitForCaller(const PipelineOptions& options) const { kept_.begin.order(options.after, kept_.work); }
+  void waitForCaller(const PipelineOptions& options) const { kept_->begin.order(options.after, kept_->work); }
 
   // Copies, and makes the work wait for it.
   void copy(void* to, const void* from, std::size_t bytes) const {
-    copyAsync(to, from, bytes, kept_.up);
-    kept_.arrived.order(kept_.up, kept_.work);
+    copyAsync(to, from, bytes, kept_->up);
+    kept_->arrived.order(kept_->up, kept_->work);
   }
 
   // The last of the work has left its value: nothing accesses the memory any more.
   void end() { isDone_ = true; }
 
  private:
-  KeptRun& kept_;
+  KeptRunLease kept_;  // ends last: own_ is freed in its stream
   OrderedMemory own_;  // of a pool or resource of the caller's
   OrderedMemory& memory_;
   bool isDone_ = false;

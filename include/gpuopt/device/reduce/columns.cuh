@@ -91,7 +91,7 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
 }
 
 template <class Policy, class Reducer, class It>
-std::string columnsInWords(const char* function, const Reducer&, It in, const MatrixShape& matrix) {
+std::string columnsInWords(const char* function, It in, const MatrixShape& matrix) {
   requireMatrix(in, matrix, nullptr, 0, function);
   std::string text;
   withColumnsView<Policy, Reducer>(viewOf(in, Identity{}), [&](const auto& view) {
@@ -102,9 +102,8 @@ std::string columnsInWords(const char* function, const Reducer&, It in, const Ma
 
 template <class Policy, class Reducer, class It>
 std::string explainColumns(const char* function, const Reducer& reducer, It in, const MatrixShape& matrix) {
-  requireMatrix(in, matrix, nullptr, 0, function);
   if (matrix.cols > 0) requireResult(reducer, matrix.rows, "rows", function);
-  return columnsInWords<Policy>(function, reducer, in, matrix);
+  return columnsInWords<Policy, Reducer>(function, in, matrix);
 }
 
 GPUOPT_DETAIL_END

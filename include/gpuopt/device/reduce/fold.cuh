@@ -21,8 +21,6 @@ namespace detail {
 // Tells an operation, an initial value or a function from a stream in overload resolution.
 template <class... Args>
 using EnableOperation = std::enable_if_t<(!isStream<Args> && ...)>;
-template <class Init, class...>
-using EnableInit = EnableOperation<Init>;
 
 template <class T>
 inline constexpr bool isDeviceValue = false;

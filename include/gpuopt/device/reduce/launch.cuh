@@ -77,7 +77,7 @@ void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n,
 
 // The plan of an array in words.
 template <class Policy, class Reducer, class It>
-std::string arrayInWords(const char* function, const Reducer&, It in, std::size_t n) {
+std::string arrayInWords(const char* function, It in, std::size_t n) {
   std::string text;
   const auto vectors = sourceOf<hasFixedSteps<Policy>>(function, n, Identity{}, in);
   withReadable<hasFixedSteps<Policy>>(vectors, n, [&](const auto& readable) {
@@ -92,7 +92,7 @@ std::string arrayInWords(const char* function, const Reducer&, It in, std::size_
 template <class Policy, class Reducer, class It>
 std::string explainArray(const char* function, const Reducer& reducer, It in, std::size_t n) {
   requireResult(reducer, n, "n", function);
-  return arrayInWords<Policy>(function, reducer, in, n);
+  return arrayInWords<Policy, Reducer>(function, in, n);
 }
 
 // Reduces f of one element of each input, n elements each. The result goes to device memory,

@@ -7,20 +7,16 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/reduce/output.cuh>
+#include <gpuopt/device/reduce/plan.cuh>
 #include <gpuopt/device/reduce/view.cuh>
+#include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
+#include <iterator>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
-
-template <class M>
-inline constexpr bool isMatrixView = false;
-template <class T>
-inline constexpr bool isMatrixView<MatrixView<T>> = true;
-
-template <class M>
-inline constexpr bool isMatrix = isMatrixView<std::decay_t<M>> || isMdspan<std::decay_t<M>>;
 
 template <class Number>
 inline constexpr bool isSize = std::is_integral_v<std::decay_t<Number>>;
@@ -50,10 +46,51 @@ Out advanced(const Out& out, std::size_t results) {
     return out + static_cast<typename std::iterator_traits<Out>::difference_type>(results);
 }
 
+template <class In>
+auto inputOf(const In& in) {
+  if constexpr (isRange<In>)
+    return dataOf(in);
+  else
+    return in;
+}
+
+// A matrix at a pointer or an iterator, or in a container.
+template <class In>
+struct SizedMatrix {
+  const In& in;
+  MatrixShape shape;
+};
+
+template <class First = void, class...>
+inline constexpr bool startsWithSize = isSize<First>;
+
+template <class Use, class In, class Rows, class Cols, class... Rest>
+void withSizes(const Use& use, const In& in, Rows rows, Cols cols, Rest&... rest) {
+  const auto sized = [&](auto ld) {
+    return SizedMatrix<In>{
+        in, {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), static_cast<std::size_t>(ld)}};
+  };
+  if constexpr (startsWithSize<Rest...>)
+    [&](auto ld, auto&... others) { use(sized(ld), others...); }(rest...);
+  else
+    use(sized(cols), rest...);
+}
+
+// Brings the forms of a matrix to use(a MatrixView or a SizedMatrix, rest...).
+template <class Use, class In, class... Args>
+void withForm(const char* function, const Use& use, In& in, Args&... args) {
+  if constexpr (isMatrixView<std::decay_t<In>>)
+    use(in, args...);
+  else if constexpr (isMdspan<std::decay_t<In>>)
+    use(viewOf(in, "in", function), args...);
+  else
+    withSizes(use, in, args...);
+}
+
 // Calls call(data, rows, cols, ld, out, rest...) for each matrix of a view. ROWS is 1 if each row has a result and rows
 // of several matrices may count as one matrix, 0 if each column has one.
 template <bool ROWS, class Call, class T, class Out, class... Rest>
-void withBatch(const char* function, const Call& call, MatrixView<T> view, Out& out, const Rest&... rest) {
+void withResults(const char* function, const Call& call, MatrixView<T> view, Out& out, const Rest&... rest) {
   requireSizes(named(view, "in"), function);
   if (view.batch > 1 && !isEmpty(view)) requireMemory(named(view, "in"), function);
   if (ROWS && view.batchStride == view.rows * view.ld) {
@@ -70,44 +107,41 @@ void withBatch(const char* function, const Call& call, MatrixView<T> view, Out& 
     call(view.data + b * view.batchStride, view.rows, view.cols, view.ld, advanced(first, b * results), rest...);
 }
 
-template <class In>
-auto inputOf(const In& in) {
-  if constexpr (isRange<In>)
-    return dataOf(in);
-  else
-    return in;
-}
-
 template <bool ROWS, class Call, class In, class Out, class... Rest>
-void withShape(const char* function, const Call& call, const In& in, const MatrixShape& matrix, Out& out,
-               const Rest&... rest) {
-  const auto [rows, cols, ld] = matrix;
+void withResults(const char* function, const Call& call, const SizedMatrix<In>& matrix, Out& out, const Rest&... rest) {
+  const auto [rows, cols, ld] = matrix.shape;
   if constexpr (isRange<In>)
-    if (rows > 0 && cols > 0) requireSize(in, cappedSum(cappedProduct(rows - 1, ld), cols), "in", function);
-  call(inputOf(in), rows, cols, ld, outputOf(out, ROWS ? rows : cols, function), rest...);
-}
-
-template <bool ROWS, class Call, class In, class Rows, class Cols, class Third, class... Rest>
-void withSizes(const char* function, const Call& call, const In& in, Rows rows, Cols cols, Third& third,
-               Rest&... rest) {
-  const auto shape = [=](auto ld) {
-    return MatrixShape{static_cast<std::size_t>(rows), static_cast<std::size_t>(cols), static_cast<std::size_t>(ld)};
-  };
-  if constexpr (isSize<Third>)
-    withShape<ROWS>(function, call, in, shape(third), rest...);
-  else
-    withShape<ROWS>(function, call, in, shape(cols), third, rest...);
+    if (rows > 0 && cols > 0) requireSize(matrix.in, cappedSum(cappedProduct(rows - 1, ld), cols), "in", function);
+  call(inputOf(matrix.in), rows, cols, ld, outputOf(out, ROWS ? rows : cols, function), rest...);
 }
 
 // Brings the forms of a matrix to call(in, rows, cols, ld, out, rest...).
 template <bool ROWS, class Call, class In, class... Args>
 void withMatrix(const char* function, const Call& call, In& in, Args&... args) {
-  if constexpr (isMatrixView<std::decay_t<In>>)
-    withBatch<ROWS>(function, call, in, args...);
-  else if constexpr (isMdspan<std::decay_t<In>>)
-    withBatch<ROWS>(function, call, viewOf(in, "in", function), args...);
-  else
-    withSizes<ROWS>(function, call, in, args...);
+  const auto use = [&](const auto& matrix, auto& out, const auto&... rest) {
+    withResults<ROWS>(function, call, matrix, out, rest...);
+  };
+  withForm(function, use, in, args...);
+}
+
+// What explain(in, shape, op) says of the first launch for the arguments (matrix[, op]), and how many there are.
+template <bool ROWS, class Explain, class In, class... Args>
+std::string explainMatrix(const char* function, const Explain& explain, In& in, Args&... args) {
+  std::string text = "nothing to launch: no matrices";
+  std::size_t launches = 0;
+  const auto use = [&](const auto& matrix, const auto&... op) {
+    const auto call = [&](const auto& data, std::size_t rows, std::size_t cols, std::size_t ld, const void*) {
+      if (launches++ > 0) return;
+      if constexpr (sizeof...(op) == 0)
+        text = explain(data, MatrixShape{rows, cols, ld}, Plus{});
+      else
+        text = explain(data, MatrixShape{rows, cols, ld}, op...);
+    };
+    unsigned char* const nowhere = nullptr;
+    withResults<ROWS>(function, call, matrix, nowhere);
+  };
+  withForm(function, use, in, args...);
+  return launches > 1 ? message({launches, " launches, the first: ", text}) : text;
 }
 
 // Whether arguments are anything but (iterator, pointer, segments, out, ...), where `out` is a pointer or an iterator.

@@ -128,10 +128,8 @@ auto outputOf(Out& out, std::size_t results, const char* function) {
   if constexpr (isRange<Out>) {
     requireSize(out, results, "out", function);
     return dataOf(out);
-  } else if constexpr (isAddress<Out>) {
-    return toAddress(out);
   } else {
-    return Unwrap<std::decay_t<Out>>::pointer(out);
+    return unwrap(out);
   }
 }
 

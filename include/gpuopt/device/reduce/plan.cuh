@@ -7,7 +7,6 @@
 #include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/reduce/tuning.cuh>
 #include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>

@@ -13,11 +13,9 @@
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/memory.cuh>
-#include <gpuopt/thread/atomic_add.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
-#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
 

@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/reduce/matrix_input.cuh>
 
 #include <cstddef>
 #include <type_traits>

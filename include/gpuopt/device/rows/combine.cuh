@@ -11,7 +11,6 @@
 #include <gpuopt/device/rows/tuning.cuh>
 #include <gpuopt/device/rows/vectors.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/grid/resident_threads.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/rows_types.cuh>
 #include <gpuopt/soa/equality.cuh>

@@ -10,7 +10,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/block/scan.cuh>
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/indices.cuh>

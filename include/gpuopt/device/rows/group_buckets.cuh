@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/scan.cuh>
 #include <gpuopt/device/rows/group.cuh>
 #include <gpuopt/device/rows/lists.cuh>
 

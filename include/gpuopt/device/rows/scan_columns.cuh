@@ -5,7 +5,6 @@
 
 #include <gpuopt/device/rows/scan_chain.cuh>
 #include <gpuopt/device/rows/scan_items.cuh>
-#include <gpuopt/device/rows/scan_tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/warp/scan.cuh>
 

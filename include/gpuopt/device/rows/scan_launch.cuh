@@ -12,7 +12,6 @@
 #include <gpuopt/device/rows/scan_plan.cuh>
 #include <gpuopt/device/rows/scan_rows.cuh>
 #include <gpuopt/device/rows/scan_short_columns.cuh>
-#include <gpuopt/device/transpose/arguments.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/workspace.cuh>

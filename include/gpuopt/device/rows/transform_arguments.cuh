@@ -7,8 +7,8 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
+#include <gpuopt/device/large_clusters.cuh>
 #include <gpuopt/device/rows/arguments.cuh>
-#include <gpuopt/device/rows/large_clusters.cuh>
 #include <gpuopt/device/rows/transform_functors.cuh>
 #include <gpuopt/device/rows/transform_launch.cuh>
 #include <gpuopt/host/device.cuh>
@@ -32,21 +32,6 @@ constexpr bool requireTransformable() {
                 "const");
   return isRowNumber<std::remove_const_t<In>> && isRowNumber<Out>;
 }
-
-// The dense matrix at a pointer or in a container.
-template <class A>
-auto denseRows(A& array, std::size_t rows, std::size_t cols, const char* name, const char* function) {
-  if constexpr (isRange<A>) {
-    const std::size_t needed = cappedProduct(rows, cols);
-    if (needed != SIZE_LIMIT) requireSize(array, needed, name, function);
-    return MatrixView{dataOf(array), rows, cols};
-  } else {
-    return MatrixView{toAddress(array), rows, cols};
-  }
-}
-
-template <class... As>
-using EnableDenseRows = std::enable_if_t<((isRange<std::remove_reference_t<As>> || isAddress<std::decay_t<As>>)&&...)>;
 
 // The array of one number for each column, or null.
 template <class A>
@@ -132,8 +117,8 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   const bool hasClusters = hasClusterCode(computeCapability(device));
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
-       hasClusters, multiprocessors,
-       hasClusters && rows <= multiprocessors / largeCluster && largestCluster(device) >= largeCluster, loadsNumbers},
+       hasClusters, multiprocessors, hasClusters && rows <= multiprocessors / largeCluster && runsLargeClusters(device),
+       loadsNumbers},
       tuning);
   return call;
 }

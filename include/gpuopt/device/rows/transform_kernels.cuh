@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gpuopt/core/callable.cuh>
-#include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_cluster.cuh>
 #include <gpuopt/device/rows/transform_join.cuh>
 #include <gpuopt/device/rows/transform_matrix.cuh>

@@ -7,6 +7,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/transform_tuning.cuh>
+#include <gpuopt/host/launch.cuh>
 #include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>

@@ -23,9 +23,6 @@ inline constexpr unsigned stagedNumbers = 23;
 template <bool KEEPS_NUMBERS>
 inline constexpr unsigned stagedSpans = KEEPS_NUMBERS ? 2 : 1;
 
-// Blocks of the largest clusters, which not every GPU with clusters runs.
-inline constexpr unsigned largeCluster = 16;
-
 // Vectors are of 16 bytes of the input. Measured on an H100 (2026-11-27), bf16, shares of a copy in the same process:
 // - ends: layer norm of 101; 133; 201 columns 0.39; 0.52; 0.76 with ends, 0.53; 0.38; 0.53 without;
 // - half a warp a row with ends (2026-11-28): layer norm of 133; 201; 333 columns 0.80; 0.82; 0.92, with a whole one

@@ -5,7 +5,6 @@
 
 #include <gpuopt/block/struct_tile.cuh>
 #include <gpuopt/core/device_code.cuh>
-#include <gpuopt/device/transfer/plan.cuh>
 #include <gpuopt/device/transfer/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>

@@ -14,7 +14,6 @@
 #include <gpuopt/host/workspace.cuh>
 #include <gpuopt/transfer_types.cuh>
 
-#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>

@@ -5,7 +5,6 @@
 
 #include <gpuopt/device/transfer/tuning.cuh>
 #include <gpuopt/host/device.cuh>
-#include <gpuopt/host/error.cuh>
 #include <gpuopt/host/event.cuh>
 #include <gpuopt/host/free_list.cuh>
 #include <gpuopt/host/pinned.cuh>

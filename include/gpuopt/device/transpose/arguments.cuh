@@ -21,26 +21,6 @@
 
 GPUOPT_DETAIL_BEGIN
 
-template <class... Ms>
-using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
-
-// For pointers, iterators over memory, containers and spans.
-template <class... As>
-using EnableDense = std::enable_if_t<((isRange<As> || isMemory<std::decay_t<As>>)&&...)>;
-
-// The dense matrix at a pointer or in a container, after requireShape. Of sizes that overflow, what takes the view says
-// what is wrong.
-template <class A>
-auto denseView(A& array, std::size_t rows, std::size_t cols, const char* name, const char* function) {
-  if constexpr (isRange<A>) {
-    const std::size_t needed = cappedProduct(rows, cols);
-    if (needed != SIZE_LIMIT) requireSize(array, needed, name, function);
-    return MatrixView{dataOf(array), rows, cols};
-  } else {
-    return MatrixView{Unwrap<std::decay_t<A>>::pointer(array), rows, cols};
-  }
-}
-
 template <class T>
 constexpr bool requireMovable() {
   static_assert(std::is_trivially_copyable_v<T>, "gpuopt: only trivially copyable elements can be transposed");

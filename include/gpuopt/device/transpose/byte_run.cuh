@@ -25,7 +25,7 @@ struct Swizzle {
   __host__ __device__ unsigned operator()(unsigned offset) const { return offset ^ (offset >> shift & mask); }
 };
 
-// The shift, not below `least`, that brings the lowest set bit of the lanes' distance to `bit`, where it selects a
+// The shift, at least minShift, that brings the lowest set bit of the lanes' distance to `bit`, where it selects a
 // bank.
 inline unsigned swizzleShift(std::size_t distance, unsigned bit, unsigned minShift) {
   unsigned shift = minShift;

@@ -182,25 +182,17 @@ GPUOPT_KERNEL void __launch_bounds__(columnShuffleThreads)
     Region::store(matrix, moves[i], lane, bytes, words[(i << shuffle.laneBits) + lane]);
 }
 
-template <class W, unsigned ALIGNMENT>
-void launchShuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, const ColumnShuffle& shuffle,
-                          const ColumnShuffleSizes& sizes, cudaStream_t stream) {
+// Moves the segments of a matrix by the words that the plan has chosen.
+template <class E>
+void shuffleColumns(E* begin, E* end, const SegmentGrid& grid, const ColumnShuffleSizes& sizes, bool forward,
+                    cudaStream_t stream) {
+  const auto kernel = sizes.alignment == 16  ? shuffleColumnsKernel<uint4, 16>
+                      : sizes.alignment == 4 ? shuffleColumnsKernel<unsigned, 4>
+                                             : shuffleColumnsKernel<unsigned, wordAlignment<E>>;
   LaunchConfig config = gridConfig(columnShuffleThreads, sizes.blocks, stream, "gpuopt::transposeInPlace");
   config.sharedBytes = sizes.sharedBytes;
-  launch(shuffleColumnsKernel<W, ALIGNMENT>, config, matrix, grid, shuffle);
-}
-
-// Moves the segments of `matrix`, elements of type E, by the words that the plan has chosen.
-template <class E>
-void shuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, const ColumnShuffleSizes& sizes, bool forward,
-                    cudaStream_t stream) {
-  const ColumnShuffle shuffle{sizeof(E), sizes.regions, sizes.regionBytes, sizes.laneBits, forward};
-  if (sizes.alignment == 16)
-    launchShuffleColumns<uint4, 16>(matrix, grid, shuffle, sizes, stream);
-  else if (sizes.alignment == 4)
-    launchShuffleColumns<unsigned, 4>(matrix, grid, shuffle, sizes, stream);
-  else
-    launchShuffleColumns<unsigned, wordAlignment<E>>(matrix, grid, shuffle, sizes, stream);
+  launch(kernel, config, ByteRange{reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end)},
+         grid, ColumnShuffle{sizeof(E), sizes.regions, sizes.regionBytes, sizes.laneBits, forward});
 }
 
 GPUOPT_DETAIL_END

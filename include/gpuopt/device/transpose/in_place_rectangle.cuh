@@ -10,12 +10,9 @@
 #include <gpuopt/device/transpose/in_place_segments.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
-#include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/host/device.cuh>
 #include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -50,19 +47,21 @@ class RectanglePasses {
     copyElements(scratch_, panelAt(0), panelElements(), stream_);
     for (std::size_t panel = 1; panel < plan_.panels; ++panel) transposePanel(panelAt(panel), panel, true);
     transposePanel(scratch_, 0, true);
-    shuffleColumns(true);
+    shuffleColumns(data_, end(), grid_, shuffle_, true, stream_);
     if (plan_.remainder == 0) return;
     if (isFlat_) moveRows(true);
-    transposeOver(remainder_, plan_.remainder, width_, width_, data_, length_);
+    const PanelProblem<E> problem{remainder_, data_, plan_.remainder, width_, width_, length_, 1, 0, 0, Identity{}};
+    launchPlan(problem, planOf(problem), stream_);
   }
 
   // width x length to length x width: the same in reverse.
   void transposeBack() const {
     if (plan_.remainder > 0) {
-      transposeOver(data_, width_, plan_.remainder, length_, remainder_, width_);
+      const PanelProblem<E> problem{data_, remainder_, width_, plan_.remainder, length_, width_, 1, 0, 0, Identity{}};
+      launchPlan(problem, planOf(problem), stream_);
       if (isFlat_) moveRows(false);
     }
-    shuffleColumns(false);
+    shuffleColumns(data_, end(), grid_, shuffle_, false, stream_);
     transposePanel(scratch_, 0, false);
     for (std::size_t panel = plan_.panels - 1; panel > 0; --panel) transposePanel(panelAt(panel), panel, false);
     copyElements(panelAt(0), scratch_, panelElements(), stream_);
@@ -74,12 +73,7 @@ class RectanglePasses {
   E* panelAt(std::size_t panel) const { return data_ + plan_.remainder * width_ + panel * panelElements(); }
   E* end() const { return data_ + length_ * width_; }
 
-  void transposeOver(const E* in, std::size_t rows, std::size_t cols, std::size_t inLd, E* out,
-                     std::size_t outLd) const {
-    launchTranspose(PanelProblem<E>{in, out, rows, cols, inLd, outLd, 1, 0, 0, Identity{}}, stream_);
-  }
-
-  // Moves a panel from its rows to its segments, or back.
+  // Moves a panel from its rows to its segments, or back. Of a flat matrix it is one run of columns.
   void transposePanel(E* rows, std::size_t panel, bool forward) const {
     const auto number = static_cast<unsigned>(panel);
     if (!isFlat_) {
@@ -88,15 +82,9 @@ class RectanglePasses {
           PanelMove<E>{rows, data_, length_, number, forward}, grid_, inEnd, stream_);
     }
     E* const segments = data_ + grid_.rowOf(number) * panelElements();
-    if (forward)
-      transposeOver(rows, plan_.height, width_, width_, segments, plan_.height);
-    else
-      transposeOver(segments, width_, plan_.height, plan_.height, rows, width_);
-  }
-
-  void shuffleColumns(bool forward) const {
-    const ByteRange matrix{reinterpret_cast<std::uintptr_t>(data_), reinterpret_cast<std::uintptr_t>(end())};
-    detail::shuffleColumns<E>(matrix, grid_, shuffle_, forward, stream_);
+    const auto problem =
+        panelProblem(PanelMove<E>{rows, segments, plan_.height, number, forward}, grid_, {0, width_, 0});
+    launchPlan(problem, planOf(problem), stream_);
   }
 
   // Flat matrices: moves the rows of the transposed matrix, dense and without the remainder's gaps, `apart` to where
@@ -122,7 +110,8 @@ class RectanglePasses {
   }
 
   void copyRows(const E* from, std::size_t fromLd, E* to, std::size_t toLd, std::size_t rows, std::size_t cols) const {
-    launchTranspose(PanelProblem<E>{from, to, 1, cols, cols, 1, rows, fromLd, toLd, Identity{}}, stream_);
+    const PanelProblem<E> problem{from, to, 1, cols, cols, 1, rows, fromLd, toLd, Identity{}};
+    launchPlan(problem, planOf(problem), stream_);
   }
 
   E* data_;
@@ -143,7 +132,8 @@ template <class E>
 void transposeThroughScratch(E* data, std::size_t rows, std::size_t cols, cudaStream_t stream) {
   const ScratchMemory memory(rows * cols * sizeof(E), stream);
   E* const scratch = reinterpret_cast<E*>(memory.data());
-  launchTranspose(PanelProblem<E>{data, scratch, rows, cols, cols, rows, 1, 0, 0, Identity{}}, stream);
+  const PanelProblem<E> problem{data, scratch, rows, cols, cols, rows, 1, 0, 0, Identity{}};
+  launchPlan(problem, planOf(problem), stream);
   copyElements(data, scratch, rows * cols, stream);
 }
 

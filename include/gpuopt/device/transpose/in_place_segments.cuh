@@ -86,7 +86,7 @@ std::size_t minPanels(std::size_t length, std::size_t width, std::size_t size) {
   return smallerOf(length, ceilDivide(bytes, scratch));
 }
 
-// The first number of panels from `least` on that leaves a small remainder; none if the matrix is flat, because that
+// The first number of panels from minPanels on that leaves a small remainder; none if the matrix is flat, because that
 // costs another pass. Segments consist of 16-byte vectors if the rows of the result do, too.
 inline PanelPlan planPanels(std::size_t length, std::size_t width, std::size_t size, std::size_t minPanels) {
   const bool flat = isFlat(minPanels, width);

@@ -9,7 +9,6 @@
 #include <gpuopt/device/transpose/in_place_plan.cuh>
 #include <gpuopt/device/transpose/in_place_tiles.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
-#include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
 

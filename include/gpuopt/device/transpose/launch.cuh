@@ -223,9 +223,4 @@ void launchTranspose(const TransposeProblem<In, Out, Function>& problem, const T
   }
 }
 
-template <class Problem>
-void launchTranspose(const Problem& problem, cudaStream_t stream) {
-  launchTranspose(problem, planOf(problem), stream);
-}
-
 GPUOPT_DETAIL_END

@@ -353,7 +353,7 @@ inline TransposePlan planTranspose(const TransposeRequest& request, const Transp
 // Of the device that the request is for, and of the tuning file.
 inline TransposeTuning tuningOf(const TransposeRequest& request) {
   TransposeTuning tuning = request.multiprocessors == 0
-                               ? transposeTuningRow(request.architecture).tuning
+                               ? TransposeTuning{}
                                : modelledTuning(static_cast<std::size_t>(request.multiprocessors), request.l2Bytes);
   if (request.registerBytes != 0) tuning.registerBytes = tuning.registerBytesOf1Or2Bytes = request.registerBytes;
   return tuning;

@@ -167,7 +167,7 @@ TransposeRequest transposeRequest(const TransposeProblem<In, Out, Function>& pro
   const int device = isEmpty ? 0 : currentDevice();
   const std::size_t shared = isEmpty ? 0 : sharedLimit(device);
   const int architecture = isEmpty ? 0 : computeCapability(device);
-  const bool isModelled = !isEmpty && transposeTuningRow(architecture).architecture == 0;
+  const bool isModelled = !isEmpty && architecture != transposeArchitecture;
   const int multiprocessors = isModelled ? multiprocessorCount(device) : 0;
   const int l2Bytes = isModelled ? deviceAttribute(cudaDevAttrL2CacheSize, device) : 0;
   const std::size_t registerBytes =

@@ -9,7 +9,6 @@
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/run.cuh>
 
-#include <cstddef>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN

@@ -119,27 +119,17 @@ struct TransposeTuning {
   std::size_t wideBytesOf2Bytes = 256 << 20;
 };
 
-struct TransposeTuningRow {
-  int architecture;  // as in sm_90; 0 for all that nobody has measured
-  TransposeTuning tuning;
-};
+// Where it was measured, as in sm_90.
+inline constexpr int transposeArchitecture = 90;
 
-GPUOPT_HIDDEN inline constexpr TransposeTuningRow transposeTunings[] = {{90, {}}, {0, {}}};
-
-constexpr const TransposeTuningRow& transposeTuningRow(int architecture) {
-  const TransposeTuningRow* row = transposeTunings;
-  while (row->architecture != 0 && row->architecture != architecture) ++row;
-  return *row;
-}
-
-// The last row on a device that nobody has measured. This is a model, and unmeasured: limits that keep a matrix within
+// The tuning of a device of another architecture. This is a model, and unmeasured: limits that keep a matrix within
 // the L2 cache are the same share of it as of an H200's, 50 MiB, and limits that keep multiprocessors busy the same
 // number of blocks for each of them, of which an H200 has 132. All others stay as on an H200.
 constexpr TransposeTuning modelledTuning(std::size_t multiprocessors, std::size_t l2Bytes) {
   constexpr std::size_t MEASURED_MULTIPROCESSORS = 132, MEASURED_L2_BYTES = std::size_t{50} << 20;
   const auto byL2 = [=](std::size_t& limit) { limit = limit / 1024 * l2Bytes / (MEASURED_L2_BYTES / 1024); };
   const auto byBlocks = [=](std::size_t& limit) { limit = limit * multiprocessors / MEASURED_MULTIPROCESSORS; };
-  TransposeTuning tuning = transposeTuningRow(0).tuning;
+  TransposeTuning tuning;
   byL2(tuning.registerBytes);
   byL2(tuning.registerBytesOf1Or2Bytes);
   byL2(tuning.manyOddBytes);
