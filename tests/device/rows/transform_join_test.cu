@@ -25,7 +25,8 @@ std::vector<T> numbers(std::size_t n, double shift) {
   return values;
 }
 
-// Rows of a matrix transformed by clusters of 128 threads with VECTORS vectors each.
+// Rows of a matrix transformed by clusters of 128 threads with VECTORS vectors each; with an odd offset by two clusters
+// a row.
 template <unsigned VECTORS, class T, class Statistic, class Map>
 std::vector<T> transformed(const std::vector<T>& values, std::size_t rows, std::size_t offset,
                            const Statistic& statistic, const Map& map) {
@@ -40,7 +41,8 @@ std::vector<T> transformed(const std::vector<T>& values, std::size_t rows, std::
   call.plan.vectors = VECTORS;
   call.plan.cluster = cluster;
   call.plan.threads = 128 / cluster;
-  call.plan.blocks = rows * cluster;
+  call.plan.shares = offset % 2 == 0 ? 1 : 2;
+  call.plan.blocks = rows * cluster * call.plan.shares;
   detail::launchTransform(call.plan,
                           detail::RowTransform<T, T, Statistic, Map>{{call.shape}, from.data, to.data, statistic, map},
                           nullptr, "test");

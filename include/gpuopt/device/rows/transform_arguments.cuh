@@ -133,7 +133,8 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
        hasClusters, multiprocessors,
-       hasClusters && rows <= multiprocessors / largeCluster && largestCluster(device) >= largeCluster, loadsNumbers},
+       hasClusters && rows <= multiprocessors / largeCluster && largestCluster(device) >= largeCluster, loadsNumbers,
+       in.data == out.data},
       tuning);
   return call;
 }
