@@ -272,7 +272,8 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
       unsigned firstKey[1] = {key[0]};
       Word first[1] = {all[0]};
       if constexpr (HAS_ENDS)
-        if (!isRun && combineEnds(update, slots, own, first[0], all[0])) firstKey[0] = slots[0], key[0] = slots[RUN - 1];
+        if (!isRun && combineEnds(update, slots, own, first[0], all[0]))
+          firstKey[0] = slots[0], key[0] = slots[RUN - 1];
       const bool begins = combineLanes<HAS_ENDS>(update, firstKey[0], key[0], first[0], all[0]);
       if (HAS_ENDS && begins && firstKey[0] != key[0]) words.add(update, firstKey, first);
       if (!begins && firstKey[0] == key[0]) key[0] = NOTHING;
