@@ -25,8 +25,7 @@ std::vector<T> numbers(std::size_t n, double shift) {
   return values;
 }
 
-// Rows of a matrix transformed by clusters of 128 threads with VECTORS vectors each; with an odd offset by two clusters
-// a row.
+// Rows of a matrix transformed by clusters of 128 threads with VECTORS vectors each.
 template <unsigned VECTORS, class T, class Statistic, class Map>
 std::vector<T> transformed(const std::vector<T>& values, std::size_t rows, std::size_t offset,
                            const Statistic& statistic, const Map& map) {
@@ -41,8 +40,7 @@ std::vector<T> transformed(const std::vector<T>& values, std::size_t rows, std::
   call.plan.vectors = VECTORS;
   call.plan.cluster = cluster;
   call.plan.threads = 128 / cluster;
-  call.plan.shares = offset % 2 == 0 ? 1 : 2;
-  call.plan.blocks = rows * cluster * call.plan.shares;
+  call.plan.blocks = rows * cluster;
   detail::launchTransform(call.plan,
                           detail::RowTransform<T, T, Statistic, Map>{{call.shape}, from.data, to.data, statistic, map},
                           nullptr, "test");

@@ -37,8 +37,7 @@ bool coversRows(const TransformPlan& plan) {
   const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
   const bool holds = plan.algorithm == TransformAlgorithm::reread || rowThreads * plan.vectors >= plan.rowVectors;
   const bool isEach = plan.blocks * plan.threads / rowThreads >= plan.request.rows;
-  const bool isShared = plan.shares == 1 || plan.algorithm == TransformAlgorithm::cluster;
-  return holds && isEach && isShared && plan.threads % 32 == 0 && plan.threads <= 512;
+  return holds && isEach && plan.threads % 32 == 0 && plan.threads <= 512;
 }
 
 TEST_CASE("The kernel follows from the bytes of a row", "[rows]") {
@@ -127,18 +126,14 @@ TEST_CASE("Small matrices get a thread for each vector", "[rows]") {
 }
 
 TEST_CASE("Few rows of many vectors get larger clusters, where there are some", "[rows]") {
-  const auto plannedLarge = [](std::size_t rows, std::size_t cols, bool isInPlace = false) {
-    return detail::planTransformRows({rows, cols, 2, 2, false, true, false, true, 132, true, false, isInPlace}, {});
+  const auto plannedLarge = [](std::size_t rows, std::size_t cols) {
+    return detail::planTransformRows({rows, cols, 2, 2, false, true, false, true, 132, true}, {});
   };
   CHECK((plannedLarge(1, 129280).cluster == 16 && plannedLarge(1, 129280).vectors == 2));
   CHECK((plannedLarge(8, 129280).blocks == 128 && plannedLarge(8, 129280).threads == 512));
   CHECK(plannedLarge(9, 129280).cluster == 8);
   CHECK((plannedLarge(1, 32768).cluster == 8 && plannedLarge(1, 32776).cluster == 16));
   CHECK((plannedLarge(1, 262144).vectors == 4 && plannedLarge(1, 262144).cluster == 16));
-  CHECK((plannedLarge(1, 129280).shares == 4 && plannedLarge(1, 129280).blocks == 64));
-  CHECK((plannedLarge(2, 129280).shares == 4 && plannedLarge(3, 129280).shares == 2));
-  CHECK((plannedLarge(5, 129280).shares == 1 && plannedLarge(1, 129280, true).shares == 1));
-  CHECK(plannedLarge(1, 32768).shares == 1);
   for (std::size_t cols = 16384; cols < 2000000; cols += 8 * (cols / 50)) CHECK(coversRows(plannedLarge(3, cols)));
 }
 

@@ -133,8 +133,7 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, bo
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, isWhole, areJoined,
        hasClusters, multiprocessors,
-       hasClusters && rows <= multiprocessors / largeCluster && largestCluster(device) >= largeCluster, loadsNumbers,
-       in.data == out.data},
+       hasClusters && rows <= multiprocessors / largeCluster && largestCluster(device) >= largeCluster, loadsNumbers},
       tuning);
   return call;
 }

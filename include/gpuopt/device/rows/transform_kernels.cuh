@@ -28,9 +28,9 @@ inline constexpr int stagedTransformBlocksPerSm = !KEEPS_NUMBERS                
                                                   : ELEMENTS > int{stagedElements} ? 2
                                                                                    : 0;
 inline constexpr int blockTransformBlock = 512;
-// Vectors of a thread of a cluster up to which rows are few, and registers suffice for what warps join and what columns
-// have.
-inline constexpr int fewVectorsOfThread = 2;
+// Vectors of a thread of a cluster up to which rows are few, and registers suffice for what warps join, and for what
+// their columns have.
+inline constexpr int joinedVectors = 2;
 
 // The vectors of a thread: from `begin` on, `step` apart.
 template <int VECTORS>
@@ -80,7 +80,7 @@ struct MapWithOperands {
 // What a map loads for the vectors of a thread: here nothing before it is called.
 template <int VECTORS, class Row, class Map, bool HOLDS>
 struct HeldOperands {
-  __device__ HeldOperands(const ThreadVectors<VECTORS>&, const Row&, const Map&, bool) {}
+  __device__ HeldOperands(const ThreadVectors<VECTORS>&, const Row&, const Map&) {}
 
   template <class Result>
   __device__ void store(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map, const Result& result) const {
@@ -88,16 +88,16 @@ struct HeldOperands {
   }
 };
 
-// Where registers suffice, for a row that is stored: the loads need not wait for the statistic.
+// Where registers suffice: the loads need not wait for the statistic.
 template <int VECTORS, class Row, class Map>
 struct HeldOperands<VECTORS, Row, Map, true> {
   using Operands = std::decay_t<decltype(std::declval<const Row&>().operands(std::declval<const Map&>(), 0))>;
   Operands operands[VECTORS];
 
-  __device__ HeldOperands(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map, bool isStored) {
+  __device__ HeldOperands(const ThreadVectors<VECTORS>& own, const Row& row, const Map& map) {
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v)
-      if (isStored && own.begin + v * own.step < row.vectors) operands[v] = row.operands(map, own.begin + v * own.step);
+      if (own.begin + v * own.step < row.vectors) operands[v] = row.operands(map, own.begin + v * own.step);
   }
 
   template <class Result>
@@ -177,32 +177,27 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(c
 }
 
 // The same for rows that the registers of a cluster of blocks hold, whose number is a power of two. L2 fetches the part
-// of a row for the cluster that comes `ahead` rows later. Of few rows `shares` clusters, a power of two, read the same
-// one, and their warps store it in turn.
+// of a row for the cluster that comes `ahead` rows later.
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
-    clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead,
-                           const unsigned shares) {
-  constexpr bool FEW = VECTORS <= fewVectorsOfThread;
-  using Combination = typename ClusterCombinationOf<typename Transform::Statistic, FEW>::type;
+    clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead) {
+  using Combination = typename ClusterCombinationOf<typename Transform::Statistic, (VECTORS <= joinedVectors)>::type;
   using Map = decltype(transform.map);
   __shared__ typename Combination::Storage storage;
   const unsigned rank = blockIdx.x & (clusterBlocks - 1);
   Combination combination(storage, clusterBlocks, rank);  // while the previous kernel ends
   overlapPreviousKernel();
-  const unsigned cluster = blockIdx.x >> __popc(clusterBlocks - 1);
-  const bool isStored = (threadIdx.x / 32 ^ cluster) % shares == 0;
-  const auto row = transform.template longRow<WHOLE>(cluster >> __popc(shares - 1));
+  const auto row = transform.template longRow<WHOLE>(blockIdx.x >> __popc(clusterBlocks - 1));
   ThreadVectors<VECTORS> own(rank * VECTORS * blockDim.x + threadIdx.x, blockDim.x);
   own.load(row);
   const auto ends = endsOf(row, rank * blockDim.x + threadIdx.x);
   if (ahead > 0 && threadIdx.x == 0)
     transform.template longRow<WHOLE>(row.index + ahead).prefetch(own.begin, static_cast<int>(VECTORS * blockDim.x));
-  constexpr bool HOLDS = FEW && loadsColumns<Map>;
-  const HeldOperands<VECTORS, std::decay_t<decltype(row)>, Map, HOLDS> operands(own, row, transform.map, isStored);
+  using Statistic = typename Transform::Statistic;
+  constexpr bool HOLDS = loadsColumns<Map> && JoinedStatistic<Statistic>::EXISTS && VECTORS <= joinedVectors;
+  const HeldOperands<VECTORS, std::decay_t<decltype(row)>, Map, HOLDS> operands(own, row, transform.map);
   const auto result = resultOfRow(
-      transform, row, [&](auto use) { own.each(use); }, ends, combination, isStored && rank == 0 && threadIdx.x == 0);
-  if (!isStored) return;
+      transform, row, [&](auto use) { own.each(use); }, ends, combination, rank == 0 && threadIdx.x == 0);
   operands.store(own, row, transform.map, result);
   ends.store(transform.map, result);
 }

@@ -60,7 +60,7 @@ void launchBlocks(const TransformPlan& plan, const Transform& transform, const L
           isWhole ? blockTransformKernel<VECTORS, true, Transform> : blockTransformKernel<VECTORS, false, Transform>,
           config, transform);
   launch(isWhole ? clusterTransformKernel<VECTORS, true, Transform> : clusterTransformKernel<VECTORS, false, Transform>,
-         config, transform, plan.cluster, plan.ahead, plan.shares);
+         config, transform, plan.cluster, plan.ahead);
 }
 
 // The numbers of vectors are those that the plan chooses.

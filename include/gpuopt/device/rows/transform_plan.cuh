@@ -36,7 +36,6 @@ struct TransformRequest {
   std::size_t multiprocessors = 1;
   bool hasLargeClusters = false;  // of largeCluster blocks
   bool loadsNumbers = false;      // of columns: the map does
-  bool isInPlace = false;         // the output is the input
 };
 template <>
 inline constexpr bool isPlan<TransformRequest> = true;
@@ -52,7 +51,6 @@ struct TransformPlan {
   unsigned elements = 0;       // that a lane keeps of a staged row, at most
   unsigned spanRows = 0;       // that a warp stages together
   unsigned cluster = 1;        // blocks of a row
-  unsigned shares = 1;         // clusters that read the same row, and store a share each
   unsigned ahead = 0;          // rows from one to that which its cluster lets L2 fetch
   unsigned threads = 0;        // of a block
   std::size_t blocks = 0;
@@ -169,7 +167,6 @@ class TransformPlanner {
     const std::size_t ofBlock = ceilDivide(plan_.rowVectors, plan_.cluster);
     if (ofBlock > plan_.vectors * tuning_.blockThreads) return planReread(tuning_.blockThreads);
     plan_.algorithm = takesCluster ? Algorithm::cluster : Algorithm::block;
-    if (plan_.cluster == largeCluster && !r.isInPlace) chooseShares();
     if (takesCluster && !areFew) plan_.ahead = static_cast<unsigned>(tuning_.aheadBytes / (r.cols * r.inBytes));
     plan_.reason = !takesCluster ? "the registers of a block hold a row"
                    : areFew      ? "few rows, each held by the registers of several blocks"
@@ -185,13 +182,6 @@ class TransformPlanner {
     plan_.cluster = static_cast<unsigned>(smallerOf(areFew ? most : powerOfTwoFrom(needed), most));
     for (const unsigned vectors : {4u, 2u, 1u})
       if (areFew && plan_.rowVectors <= plan_.cluster * tuning_.blockThreads * vectors) plan_.vectors = vectors;
-  }
-
-  // As many as find room at once.
-  void chooseShares() {
-    const std::size_t blocks = plan_.request.rows * plan_.cluster;
-    while (plan_.shares < tuning_.rowShares && 2 * plan_.shares * blocks <= plan_.request.multiprocessors)
-      plan_.shares *= 2;
   }
 
   // Where threads of smaller clusters would keep several vectors, and all blocks find room at once.
@@ -210,7 +200,7 @@ class TransformPlanner {
 
   void setBlocks(std::size_t threads) {
     plan_.threads = static_cast<unsigned>(threads);
-    plan_.blocks = plan_.request.rows * plan_.cluster * plan_.shares;
+    plan_.blocks = plan_.request.rows * plan_.cluster;
   }
 
   TransformPlan plan_;
@@ -237,10 +227,8 @@ inline std::string planInWords(const TransformPlan& plan) {
   const bool isStaged = plan.algorithm == TransformAlgorithm::staged;
   const std::string held = isStaged ? message({plan.elements, " elements a lane, ", plan.spanRows, " rows a warp"})
                                     : message({plan.vectors, " vectors a thread"});
-  const std::string shares =
-      plan.shares > 1 ? message({", ", plan.shares, " clusters store a share of a row each"}) : std::string{};
   const std::string ahead = plan.ahead > 0 ? message({", L2 fetches ", plan.ahead, " rows ahead"}) : std::string{};
-  return inWords({message({nameOf(plan.algorithm), ", ", rows, ", ", held, shares, ahead}), plan.reason, plan.blocks,
+  return inWords({message({nameOf(plan.algorithm), ", ", rows, ", ", held, ahead}), plan.reason, plan.blocks,
                   plan.threads, r.rows * r.cols * r.inBytes, r.rows * r.cols * r.outBytes});
 }
 

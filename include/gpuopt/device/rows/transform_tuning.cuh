@@ -53,7 +53,6 @@ struct TransformTuning {
   std::size_t clusterBlocks = 8;        // at most
   std::size_t aheadBytes = std::size_t{4} << 20;  // from what a cluster reads to what it lets L2 fetch for a later one
   std::size_t fewVectors = 65536;                 // in all, up to which a thread keeps one vector
-  std::size_t rowShares = 4;                      // clusters that store a share of a row each, at most
   std::size_t fewRowsVectors = 2048;              // from which few rows are split among as many blocks as there can be
 };
 
