@@ -72,16 +72,15 @@ class ClusterSums {
   // The sum of a bin of its own over all blocks.
   __device__ A sum(const Update& update, unsigned bin) const {
     if (gridDim.x == 1) return update.value(words_.word(update, bin), bin);
-    Word words[maxClusterBlocks], sum = 0;
+    Word sum = 0;
     unsigned flag = 0;
 #pragma unroll
-    for (unsigned i = 0; i < maxClusterBlocks; ++i)  // no branches: the loads do not wait for each other
-      words[i] = inbox()[(i < gridDim.x ? i : 0) * part_ + bin - firstBin()];
-#pragma unroll
-    for (unsigned i = 0; i < maxClusterBlocks; ++i) {
-      const bool exists = i < gridDim.x, isFlagged = words[i] >> 32 == FLAGGED >> 32;
-      flag |= isFlagged ? static_cast<unsigned>(words[i]) : 0;
-      sum += exists && !isFlagged ? words[i] : 0;
+    for (unsigned i = 0; i < maxClusterBlocks; ++i) {  // loads that do not wait for each other
+      if (i >= gridDim.x) continue;
+      const Word word = inbox()[i * part_ + bin - firstBin()];
+      const bool isFlagged = word >> 32 == FLAGGED >> 32;
+      flag |= isFlagged ? static_cast<unsigned>(word) : 0;
+      sum += isFlagged ? 0 : word;
     }
     flags()[bin] = flag;
     return update.value(sum, bin);
