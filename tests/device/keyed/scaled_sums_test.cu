@@ -91,9 +91,16 @@ TEST_CASE("scaled sums: carries of both halves of a word, in both directions", "
 
 TEST_CASE("scaled sums: runs, and values of which a sample says that they are too different", "[device]") {
   for (const std::size_t bins : std::vector<std::size_t>{10, 38400}) {
-    Pairs runs, shortRuns, different;  // most steps are of one run, or few
+    Pairs runs, shortRuns, unequalRuns, different;  // most steps are of one run, or few
+    std::size_t run = 0, left = 1;
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t key = i * 7919 % bins;
+      if (--left == 0) {
+        ++run;
+        left = 1 + run * run % 83;
+      }
+      unequalRuns.values.push_back(static_cast<float>(i % 3));
+      unequalRuns.keys.push_back(static_cast<int>((i % 59 == 7 ? i : run) * 7919 % (bins + 1)));
       runs.values.push_back(static_cast<float>(i % 5));
       runs.keys.push_back(static_cast<int>(i / 61 * 7919 % bins));
       shortRuns.values.push_back(static_cast<float>(i % 7));
@@ -103,6 +110,7 @@ TEST_CASE("scaled sums: runs, and values of which a sample says that they are to
     }
     checkExact(runs, bins);
     checkExact(shortRuns, bins);
+    checkExact(unequalRuns, bins);
     checkExact(different, bins);
   }
 }

@@ -197,22 +197,6 @@ __device__ inline typename Update::Word combinedWord(const Update& update,
   return all;
 }
 
-// Combines the words of neighbouring lanes with the same key; the first of them has the result, and true.
-template <class Update>
-__device__ inline bool combineLanes(const Update& update, unsigned key, typename Update::Word& word) {
-  const auto lane = static_cast<unsigned>(laneIndex());
-  const unsigned below = __shfl_up_sync(fullMask, key, 1);
-  const unsigned firsts = __ballot_sync(fullMask, lane == 0 || below != key);
-  const unsigned above = firsts & ~((2u << lane) - 1);
-  const unsigned last = above != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(above))) - 2 : 31;
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const auto other = shuffleDown(word, distance);
-    if (lane + distance <= last) word = update.combined(word, other);
-  }
-  return (firsts >> lane & 1) != 0;
-}
-
 // Whether a lane between two runs combines the words of both before it adds them: where an addition takes many
 // instructions, or is one of global memory. Integers in 2^16 to 2^18 bins would take up to 20 % longer.
 template <class Words>
@@ -234,6 +218,31 @@ __device__ inline bool combineEnds(const Update& update, const unsigned (&keys)[
   return areTwo;
 }
 
+// Combines the words of neighbouring lanes with the same key: `first` is the word of a lane's first key, `last` that of
+// its last one, which gets the words of the lanes above. Whether the first key begins with the lane.
+template <bool HAS_ENDS, class Update>
+__device__ inline bool combineLanes(const Update& update, unsigned firstKey, unsigned lastKey,
+                                    typename Update::Word first, typename Update::Word& last) {
+  const auto lane = static_cast<unsigned>(laneIndex());
+  const unsigned below = __shfl_up_sync(fullMask, lastKey, 1);
+  const bool begins = lane == 0 || below != firstKey;
+  const unsigned ends = __ballot_sync(fullMask, begins) >> 1 | 1u << 31;  // of last keys
+  const unsigned firstEnds = HAS_ENDS ? ends | __ballot_sync(fullMask, firstKey != lastKey) : ends;
+  const unsigned following = static_cast<unsigned>(__ffs(static_cast<int>(firstEnds >> lane))) - 1;
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const auto other = shuffleDown(first, distance);
+    if (distance <= following) first = update.combined(first, other);
+  }
+  if constexpr (HAS_ENDS) {
+    const auto other = shuffleDown(first, 1);
+    if ((ends >> lane & 1) == 0) last = update.combined(last, other);
+  } else {
+    last = first;
+  }
+  return begins;
+}
+
 // Neighbouring elements of one bin are combined before they go to its word: lanes that update one word wait for each
 // other. First four of a lane, then, if all lanes call and most of them have such a run, those of neighbouring lanes;
 // the lanes between two runs have two keys.
@@ -242,6 +251,8 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
                                  const KeyedValue<A> (&values)[COUNT]) {
   using Word = typename Update::Word;
   constexpr int RUN = runOf<COUNT>;
+  constexpr unsigned NOTHING = 1u << 31;  // a key of no word, as the one of each lane
+  const unsigned noKey = ~static_cast<unsigned>(laneIndex());
 #pragma unroll
   for (int begin = 0; begin < COUNT; begin += RUN) {
     unsigned slots[RUN];
@@ -253,25 +264,23 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
       slots[i] = range.own(values[begin + i].slot);
       isRun = isRun && slots[i] == slots[0];
     }
-    bool isFirst = isRun;
+    unsigned key[1] = {isRun ? slots[0] : noKey};  // of `all`
     Word all[1] = {own[0]};
     if (RUN > 1 && isRun) all[0] = combinedWord(update, own);
     if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= minCombinedLanes) {
-      const unsigned noKey = ~static_cast<unsigned>(laneIndex());
-      isFirst = combineLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
-      if constexpr (combinesEnds<Words>) {
-        Word last[1];
-        if (!isRun && combineEnds(update, slots, own, all[0], last[0])) {
-          const unsigned lastSlot[1] = {slots[RUN - 1]};
-          words.add(update, lastSlot, last);
-          isFirst = isRun = true;
-        }
-      }
+      constexpr bool HAS_ENDS = combinesEnds<Words>;
+      unsigned firstKey[1] = {key[0]};
+      Word first[1] = {all[0]};
+      if constexpr (HAS_ENDS)
+        if (!isRun && combineEnds(update, slots, own, first[0], all[0]))
+          firstKey[0] = slots[0], key[0] = slots[RUN - 1];
+      const bool begins = combineLanes<HAS_ENDS>(update, firstKey[0], key[0], first[0], all[0]);
+      if (HAS_ENDS && begins && firstKey[0] != key[0]) words.add(update, firstKey, first);
+      if (!begins && firstKey[0] == key[0]) key[0] = NOTHING;
     }
-    const unsigned slot[1] = {slots[0]};
-    if (isFirst)
-      words.add(update, slot, all);
-    else if (!isRun)
+    if (static_cast<int>(key[0]) >= 0)
+      words.add(update, key, all);
+    else if (key[0] != NOTHING)
       words.add(update, slots, own);
   }
 }

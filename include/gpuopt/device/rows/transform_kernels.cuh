@@ -27,10 +27,9 @@ inline constexpr int stagedTransformBlocksPerSm = !KEEPS_NUMBERS                
                                                   : ELEMENTS > int{stagedElements} ? 2
                                                                                    : 0;
 inline constexpr int blockTransformBlock = 512;
-// Vectors of a thread of a cluster up to which rows are few, and registers suffice for what warps join.
+// Vectors of a thread of a cluster up to which rows are few, and registers suffice for what warps join, and for what
+// their columns have.
 inline constexpr int joinedVectors = 2;
-// Vectors of a thread of a cluster up to which registers suffice for what their columns have.
-inline constexpr int heldOperandVectors = 1;
 
 // The vectors of a thread: from `begin` on, `step` apart.
 template <int VECTORS>
@@ -194,7 +193,7 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
   if (ahead > 0 && threadIdx.x == 0)
     transform.template longRow<WHOLE>(row.index + ahead).prefetch(own.begin, static_cast<int>(VECTORS * blockDim.x));
   using Statistic = typename Transform::Statistic;
-  constexpr bool HOLDS = loadsColumns<Map> && JoinedStatistic<Statistic>::EXISTS && VECTORS <= heldOperandVectors;
+  constexpr bool HOLDS = loadsColumns<Map> && JoinedStatistic<Statistic>::EXISTS && VECTORS <= joinedVectors;
   const HeldOperands<VECTORS, std::decay_t<decltype(row)>, Map, HOLDS> operands(own, row, transform.map);
   const auto result = resultOfRow(
       transform, row, [&](auto use) { own.each(use); }, ends, combination, rank == 0 && threadIdx.x == 0);
