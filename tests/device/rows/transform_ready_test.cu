@@ -85,7 +85,7 @@ void softmax(std::vector<double>& row) {
 }
 
 // Of floats the public functions transform rows of all lengths, of doubles three kernels short rows: how threads
-// combine what they know of a row does not depend on its type, and is tested of clusters in transform_join_test.cu.
+// combine what they know of a row does not depend on its type, and is tested of clusters in transform_warps_test.cu.
 constexpr std::size_t COLS[] = {1, 100, 128, 1001, 5000, 34000};
 
 // What transform(from, to) makes of matrices of 5 rows, beside expected(row).
