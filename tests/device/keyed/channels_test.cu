@@ -77,7 +77,7 @@ TEST_CASE("histogramChannels: bins of its own, of wider samples", "[device]") {
 }
 
 TEST_CASE("histogramChannels: bins of its own, more than shared memory has room for", "[device]") {
-  checkOwn<2, unsigned, std::uint16_t>(20000, {{65536, 0, 65536}, {30000, 0, 60000}}, 1);
+  checkOwn<2, unsigned, std::int32_t>(20000, {{65536, 0, 65536}, {30000, 0, 60000}}, 1);
 }
 
 TEST_CASE("histogramChannels: bins of its own, of containers; wrong arguments", "[device]") {

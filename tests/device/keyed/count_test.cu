@@ -46,12 +46,15 @@ void checkPolicy(const std::vector<Count>& expected, const Call& call) {
   CHECK(counts.toHost() == sums);
 }
 
+// Policies without those outside have kernels of their own: of counters of 4 bytes alone.
 template <class Count, class Call>
 void checkPolicies(const std::vector<Count>& expected, const Call& call) {
-  checkPolicy<HistogramPolicy>(expected, call);
-  checkPolicy<AddCounts>(expected, call);
   checkPolicy<CountOutside>(expected, call);
   checkPolicy<CountOutsideToo>(expected, call);
+  if constexpr (std::is_same_v<Count, unsigned>) {
+    checkPolicy<HistogramPolicy>(expected, call);
+    checkPolicy<AddCounts>(expected, call);
+  }
 }
 
 template <class T, class Count>

@@ -217,11 +217,12 @@ TEST_CASE("staged structures: arrays of vectors where no vector begins", "[devic
   }
 }
 
-TEST_CASE("staged structures: every size", "[device][sweep]") {
-  checkSizes<1, 1, 7, 11, 21, 33, 49, 63, 65>();
-  checkSizes<2, 10, 50>();
-  checkSizes<4, 20, 48, 52, 60, 68, 80>();
-  checkSizes<8, 24, 56>();
+// Of each alignment, of one vector and less, of several, and where tiles become fewer elements.
+TEST_CASE("staged structures: sizes", "[device][sweep]") {
+  checkSizes<1, 1, 7, 33, 65>();
+  checkSizes<2, 10>();
+  checkSizes<4, 20, 52, 80>();
+  checkSizes<8, 24>();
   checkSizes<16, 64>();
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace gpuopt::test::function_test {
@@ -17,13 +18,17 @@ using Bytes3 = Words<unsigned char, 3>;
 using Bytes8 = Words<unsigned, 2>;
 using Bytes128 = Words<unsigned, 32>;
 
-// All bits of an element take part.
+// All bits of an element take part. By words where it has such: short code.
 struct Hash {
   template <class T>
   __host__ __device__ std::uint64_t operator()(const T& value) const {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
+    using Part = std::conditional_t<sizeof(T) % 4 == 0, unsigned, unsigned char>;
     std::uint64_t hash = 0;
-    for (std::size_t i = 0; i < sizeof(T); ++i) hash = hash * 257 + bytes[i];
+    for (std::size_t i = 0; i < sizeof(T) / sizeof(Part); ++i) {
+      Part part;
+      __builtin_memcpy(&part, reinterpret_cast<const unsigned char*>(&value) + i * sizeof(Part), sizeof(Part));
+      hash = hash * 0x9e3779b97f4a7c15u + part;
+    }
     return hash;
   }
 };
@@ -32,7 +37,13 @@ template <class Out>
 struct HashTo {
   template <class T>
   __host__ __device__ Out operator()(const T& value) const {
-    return AnyBits::at<Out>(Hash{}(value));
+    std::uint64_t hash = Hash{}(value);
+    Out result;
+    for (auto& word : result.word) {
+      hash = hash * 0x9e3779b97f4a7c15u + 1;
+      word = static_cast<std::decay_t<decltype(word)>>(hash >> 32);
+    }
+    return result;
   }
 };
 
@@ -65,19 +76,11 @@ void permuteByEachKernel(F function) {
 TEST_CASE("Functions to larger and to smaller elements", "[permute]") {
   permuteByEachKernel<unsigned char, unsigned>(Hash{});
   permuteByEachKernel<unsigned, unsigned char>(Hash{});
-  permuteByEachKernel<std::uint64_t, unsigned short>(Hash{});
   permuteByEachKernel<unsigned char, Bytes128>(HashTo<Bytes128>{});
   permuteByEachKernel<Bytes128, unsigned char>(Hash{});
 }
 
-TEST_CASE("Functions of one type, with a state", "[permute]") {
-  permuteByEachKernel<unsigned, unsigned>(Added{12345});
-  unsigned mask = 0xF0F0F0F0u;  // a constant would not be captured
-  PermuteCheck<unsigned> check(1000);
-  check(Layout::dense({7, 9, 11}), Layout::dense({11, 9, 7}), {2, 1, 0},
-        [mask] __host__ __device__(unsigned x) { return x ^ mask; });
-  check.finish();
-}
+TEST_CASE("Functions of one type, with a state", "[permute]") { permuteByEachKernel<unsigned, unsigned>(Added{12345}); }
 
 // Structures of two words are aligned to one: no access moves one that begins between 8-byte boundaries.
 TEST_CASE("Functions between structures", "[permute]") {

@@ -35,15 +35,9 @@ static_assert(std::is_same_v<decltype(reduce<double>(std::declval<__half*>(), st
 static_assert(std::is_same_v<decltype(reduce(std::declval<const short*>(), std::size_t{}, Maximum{})), short>);
 static_assert(std::is_same_v<decltype(reduce(std::declval<const __half*>(), std::size_t{}, Maximum{})), float>);
 
-#ifdef GPUOPT_EMULATION  // a type for each size and kind; of elements read one by one, small ones are quicker
+// A type for each size and kind; of elements read one by one, small ones are quicker.
 #define SMALL_TYPES signed char, short, int, long long, float, __half, Float3, Words5, Bytes3
 #define ELEMENT_TYPES SMALL_TYPES, Words25
-#else
-#define ELEMENT_TYPES                                                                                                \
-  signed char, unsigned char, short, int, unsigned, long long, float, double, __half, __nv_bfloat16, Float3, Words5, \
-      Words6, Bytes3, Words25
-#define SMALL_TYPES ELEMENT_TYPES
-#endif
 
 // Elements on the device with the host's copy; every sum is of a part with other elements around it, which
 // would show if they were read.

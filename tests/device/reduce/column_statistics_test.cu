@@ -30,11 +30,12 @@ void checkShapes(Data data) {
     for (const std::size_t gap : {std::size_t{0}, std::size_t{1}, 16 / sizeof(T)}) {
       const std::size_t offset = (cols + gap) % 3;
       checkStatistics<Low, T>(data, cols % 2 == 0 ? 61 : 7, cols, cols + gap, offset);
-      checkStatistics<Few, T>(data, cols < 30 ? 200 : 18, cols, cols + gap, gap % 2 == 0 ? 0 : offset);
+      if constexpr (std::is_same_v<T, float>)  // what splits do is the same for all types
+        checkStatistics<Few, T>(data, cols < 30 ? 200 : 18, cols, cols + gap, gap % 2 == 0 ? 0 : offset);
     }
 }
 
-TEMPLATE_TEST_CASE("Statistics of columns of every shape", "[columnStatistics][sweep]", signed char, int, float, double,
+TEMPLATE_TEST_CASE("Statistics of columns of every shape", "[columnStatistics][sweep]", signed char, float, double,
                    __half) {
   checkShapes<TestType>(Data::ties);
   checkShapes<TestType>(Data::numbers);
@@ -57,7 +58,7 @@ TEST_CASE("Statistics of columns under the policy of the library", "[columnStati
       checkStatistics<Default, float>(cols % 2 == 0 ? Data::special : Data::ties, 40, cols, cols + gap, gap / 2);
   checkStatistics<Default, float>(Data::ties, 20000, 3, 3, 1);
   checkStatistics<Default, float>(Data::special, 3000, 33, 33, 1);
-  checkStatistics<Default, signed char>(Data::ties, 2000, 101, 102, 5);
+  checkStatistics<Default, float>(Data::ties, 2000, 101, 102, 5);
 }
 
 TEST_CASE("Statistics of columns that iterators give", "[columnStatistics]") {

@@ -36,8 +36,7 @@ void checkLengths(Data data, std::initializer_list<std::size_t> boundaries) {
     }
 }
 
-TEMPLATE_TEST_CASE("Statistics of rows of every length", "[rowStatistics][sweep]", signed char, int, float, double,
-                   __half) {
+TEMPLATE_TEST_CASE("Statistics of rows of every length", "[rowStatistics][sweep]", signed char, float, double, __half) {
   checkLengths<TestType>(Data::ties, {16, 256, 512, 1024});
   checkLengths<TestType>(Data::numbers, {112, 256, 1024, 2048, 6000});
 }
@@ -57,9 +56,9 @@ TEST_CASE("Statistics of rows under the policy of the library", "[rowStatistics]
     for (const std::size_t gap : {0, 3, 4})
       checkStatistics<Default, float>(cols % 2 == 0 ? Data::special : Data::ties, 5, cols, cols + gap, gap / 2);
   checkStatistics<Default, float>(Data::ties, 2, 40000, 40001, 1);
-  checkStatistics<Default, signed char>(Data::ties, 2, 90001, 90001, 1);
+  checkStatistics<Default, float>(Data::ties, 2, 90001, 90001, 1);
   checkStatistics<Default, float>(Data::numbers, 2000, 20, 20, 0);
-  checkStatistics<Default, short>(Data::ties, 1500, 31, 32, 1);
+  checkStatistics<Default, float>(Data::ties, 1500, 31, 32, 1);
 }
 
 TEST_CASE("Statistics of rows that iterators give", "[rowStatistics]") {

@@ -33,7 +33,7 @@ const std::vector<std::size_t> lengths = {1, 2, 5, 31, 33, 142, 1000, 4099, 3001
 // rounding
 
 TEMPLATE_TEST_CASE("The error of a sum grows with the logarithm of its length", "[semantics]", LowBoundaries,
-                   ReducePolicy, ByLength) {
+                   ByLength) {
   for (const std::size_t n : lengths) {
     INFO("n " << n);
     std::vector<float> values = randomVector<float>(n, 1);
@@ -97,8 +97,7 @@ struct Bits {
   }
 };
 
-TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics][sweep]", LowBoundaries, LowBoundariesByLength,
-                   ReducePolicy) {
+TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics][sweep]", LowBoundaries, LowBoundariesByLength) {
   Workspace workspace;
   for (const std::size_t n : lengths) {
     INFO("n " << n);

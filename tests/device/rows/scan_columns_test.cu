@@ -45,11 +45,11 @@ TEST_CASE("Values of a column are combined in their order", "[rows][scan]") {
 
 TEST_CASE("Columns of elements of every size, and results of another type", "[rows][scan][sweep]") {
   for (const std::size_t rows : {5, 600}) {
-    checkScans<false, unsigned char, unsigned>(rows, 300, Plus{}, 3u);
-    checkScans<false, unsigned char>(rows, 300, Plus{}, 3u);
-    checkScans<false, float, double>(rows, 50, Plus{}, 0.0);
-    checkScans<false, Words6>(rows, 20, Plus{}, Words6{});
-    checkScans<false, Bytes3>(rows, 20, UnknownPlus{}, Bytes3{});
+    checkTwoScans<false, unsigned char, unsigned>(rows, 300, Plus{}, 3u);
+    checkTwoScans<false, unsigned char>(rows, 300, Plus{}, 3u);
+    checkTwoScans<false, float, double>(rows, 50, Plus{}, 0.0);
+    checkTwoScans<false, Words6>(rows, 20, Plus{}, Words6{});
+    checkTwoScans<false, Bytes3>(rows, 20, UnknownPlus{}, Bytes3{});
   }
 }
 

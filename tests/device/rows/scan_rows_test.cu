@@ -51,12 +51,12 @@ TEST_CASE("Values are combined in their order", "[rows][scan]") {
 
 TEST_CASE("Elements of every size, and results of another type", "[rows][scan][sweep]") {
   for (const std::size_t cols : {5, 300, 5000}) {
-    checkScans<true, unsigned char, unsigned>(3, cols, Plus{}, 3u);
-    checkScans<true, unsigned char>(3, cols, Plus{}, 3u);
-    checkScans<true, float, double>(3, cols, Plus{}, 0.0);
-    checkScans<true, double>(3, cols, Maximum{}, -9.0);
-    checkScans<true, Words6>(3, cols, Plus{}, Words6{});
-    checkScans<true, Bytes3>(3, cols, UnknownPlus{}, Bytes3{});
+    checkTwoScans<true, unsigned char, unsigned>(3, cols, Plus{}, 3u);
+    checkTwoScans<true, unsigned char>(3, cols, Plus{}, 3u);
+    checkTwoScans<true, float, double>(3, cols, Plus{}, 0.0);
+    checkTwoScans<true, double>(3, cols, Maximum{}, -9.0);
+    checkTwoScans<true, Words6>(3, cols, Plus{}, Words6{});
+    checkTwoScans<true, Bytes3>(3, cols, UnknownPlus{}, Bytes3{});
   }
 }
 

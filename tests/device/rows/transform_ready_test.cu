@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
+#include "transform_parts.cuh"
 
 #include <gpuopt/rows_transform.cuh>
 
@@ -9,7 +10,6 @@
 #include <cuda_fp8.h>
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -84,20 +84,30 @@ void softmax(std::vector<double>& row) {
   for (double& x : row) x /= sum;
 }
 
+// Of floats the public functions transform rows of all lengths, of doubles three kernels short rows: how threads
+// combine what they know of a row does not depend on its type, and is tested of clusters in transform_warps_test.cu.
 constexpr std::size_t COLS[] = {1, 100, 128, 1001, 5000, 34000};
 
-template <class In, class Out>
-void expectSoftmax() {
-  for (const std::size_t cols : COLS) {
-    const auto call = [=](const In* in, Out* out) { softmaxRows(in, out, 5, cols); };
-    CHECK(errorOf<In, Out>(5, cols, numbers<In>(5 * cols), 0, call, softmax) <= tolerance<Out>);
-  }
+// What transform(from, to) makes of matrices of 5 rows, beside expected(row).
+template <class T, class Transform, class Expected>
+void expectTransform(const std::vector<T>& values, double least, Transform transform, Expected expected,
+                     double errors = 1) {
+  const std::size_t cols = values.size() / 5;
+  INFO(cols << " columns of " << sizeof(T) << " bytes");
+  const auto call = [=](const T* in, T* out) { transform(MatrixView{in, 5, cols}, MatrixView{out, 5, cols}); };
+  CHECK(errorOf<T, T>(5, cols, values, least, call, expected) <= errors * tolerance<T>);
 }
 
 TEST_CASE("softmaxRows", "[rows]") {
-  expectSoftmax<float, float>();
-  expectSoftmax<double, double>();
-  expectSoftmax<__nv_bfloat16, __nv_bfloat16>();
+  const auto call = [](const auto& from, const auto& to) { softmaxRows(from, to); };
+  for (const std::size_t cols : COLS) {
+    expectTransform(numbers<float>(5 * cols), 0, call, softmax);
+    expectTransform(numbers<__nv_bfloat16>(5 * cols), 0, call, softmax);
+  }
+  const auto ofDoubles = [](const auto& from, const auto& to) {
+    transformShortRows(from, to, detail::softmaxStatistic(from), detail::SoftmaxMap{});
+  };
+  for (const std::size_t cols : shortColumns<double>) expectTransform(numbers<double>(5 * cols), 0, ofDoubles, softmax);
 }
 
 TEST_CASE("softmaxRows of NaN and infinities is that of PyTorch", "[rows]") {
@@ -120,58 +130,59 @@ TEST_CASE("softmaxRows of NaN and infinities is that of PyTorch", "[rows]") {
         std::vector<float>{0, 0.5f, 0.5f, 0, 0.5f, 0.5f, 0, 0});
 }
 
-template <class T>
-void expectLayerNorm() {
-  for (const std::size_t cols : COLS) {
-    const std::vector<T> gammas = numbers<T>(cols, 0.5), betas = numbers<T>(cols, -2);
-    const DeviceArray<T> gamma(gammas), beta(betas, 1);
-    const auto layerNorm = [&](std::vector<double>& row) {
-      const double mean = sumOf(row) / static_cast<double>(cols);
-      for (double& x : row) x -= mean;
-      const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
-      for (std::size_t c = 0; c < cols; ++c) row[c] = row[c] * factor * toDouble(gammas[c]) + toDouble(betas[c]);
-    };
-    const std::vector<T> values = numbers<T>(5 * cols, 40);  // far from 0
-    const auto call = [&](const T* in, T* out) { layerNormRows(in, out, 5, cols, gamma.data(), beta.data(), 1e-3); };
-    CHECK(errorOf<T, T>(5, cols, values, 1, call, layerNorm) <= 4 * tolerance<T>);
-  }
+// layerNorm(from, to, gamma, beta, eps) is the call.
+template <class T, class LayerNorm>
+void expectLayerNorm(std::size_t cols, LayerNorm layerNorm) {
+  const std::vector<T> gammas = numbers<T>(cols, 0.5), betas = numbers<T>(cols, -2);
+  const DeviceArray<T> gamma(gammas), beta(betas, 1);
+  const auto expected = [&](std::vector<double>& row) {
+    const double mean = sumOf(row) / static_cast<double>(cols);
+    for (double& x : row) x -= mean;
+    const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
+    for (std::size_t c = 0; c < cols; ++c) row[c] = row[c] * factor * toDouble(gammas[c]) + toDouble(betas[c]);
+  };
+  const T *const scale = gamma.data(), *const shift = beta.data();
+  const auto call = [=](const auto& from, const auto& to) { layerNorm(from, to, scale, shift, 1e-3); };
+  expectTransform(numbers<T>(5 * cols, 40), 1, call, expected, 4);  // far from 0
 }
 
-template <class In>
-void expectRmsNorm() {
-  for (const std::size_t cols : COLS) {
-    const std::vector<In> gammas = numbers<In>(cols, 0.5);
-    const DeviceArray<In> gamma(gammas);
-    const auto rmsNorm = [&](std::vector<double>& row) {
-      const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
-      for (std::size_t c = 0; c < cols; ++c) row[c] *= factor * toDouble(gammas[c]);
-    };
-    const auto call = [&](const In* in, float* out) { rmsNormRows(in, out, 5, cols, gamma.data(), 1e-3); };
-    CHECK(errorOf<In, float>(5, cols, numbers<In>(5 * cols, 40), 0, call, rmsNorm) <= tolerance<float>);
-  }
+void expectRmsNorm(std::size_t cols) {
+  const std::vector<float> gammas = numbers<float>(cols, 0.5);
+  const DeviceArray<float> gamma(gammas);
+  const auto expected = [&](std::vector<double>& row) {
+    const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
+    for (std::size_t c = 0; c < cols; ++c) row[c] *= factor * toDouble(gammas[c]);
+  };
+  const float* const scale = gamma.data();
+  const auto call = [=](const auto& from, const auto& to) { rmsNormRows(from, to, scale, 1e-3); };
+  expectTransform(numbers<float>(5 * cols, 40), 0, call, expected);
 }
 
-template <class T>
-void expectL2Norm() {
-  for (const std::size_t cols : COLS) {
-    const auto l2Norm = [&](std::vector<double>& row) {
-      const double norm = std::sqrt(squaresOf(row));
-      for (double& x : row) x /= norm;
-    };
-    const auto call = [&](const T* in, T* out) { l2NormRows(in, out, 5, cols); };
-    CHECK(errorOf<T, T>(5, cols, numbers<T>(5 * cols, 40), 0, call, l2Norm) <= tolerance<T>);
-  }
+void l2Norm(std::vector<double>& row) {
+  const double norm = std::sqrt(squaresOf(row));
+  for (double& x : row) x /= norm;
 }
 
-// Each statistic and map in float and in double; how rows and numbers of columns are read is the same for all of them,
-// and is tested of each type with one: see "Gamma and beta begin anywhere", and transform_test.cu.
+// How rows and numbers of columns are read is the same for all statistics and maps, and is tested of each type with
+// one: see "Gamma and beta begin anywhere", and transform_test.cu.
 TEST_CASE("layerNormRows, rmsNormRows and l2NormRows", "[rows]") {
-  expectLayerNorm<float>();
-  expectLayerNorm<double>();
-  expectRmsNorm<float>();
-  expectRmsNorm<__nv_bfloat16>();
-  expectL2Norm<float>();
-  expectL2Norm<double>();
+  for (const std::size_t cols : COLS) {
+    expectLayerNorm<float>(cols, [](const auto& from, const auto& to, auto gamma, auto beta, double eps) {
+      layerNormRows(from, to, gamma, beta, eps);
+    });
+    expectRmsNorm(cols);
+    const auto l2NormOf = [](const auto& from, const auto& to) { l2NormRows(from, to); };
+    expectTransform(numbers<float>(5 * cols, 40), 0, l2NormOf, l2Norm);
+  }
+  for (const std::size_t cols : shortColumns<double>) {
+    expectLayerNorm<double>(cols, [](const auto& from, const auto& to, auto gamma, auto beta, double eps) {
+      layerNormShortRows(from, to, gamma, beta, eps);
+    });
+    const auto l2NormOf = [](const auto& from, const auto& to) {
+      transformShortRows(from, to, detail::normStatistic(from, 0), detail::ScaleMap{});
+    };
+    expectTransform(numbers<double>(5 * cols, 40), 0, l2NormOf, l2Norm);
+  }
 }
 
 // Where an array of numbers of columns begins, in elements from 256 bytes; absent: nullptr.
@@ -181,9 +192,9 @@ struct Numbers {
 };
 
 // Rows begin at every distance from 16 bytes if cols is odd. A vector of a row has numbers of less than 16 bytes, of
-// 16, 32 or 64.
-template <class In, class Parameter>
-void expectColumnNumbers(std::size_t cols, const Numbers& gammaAt, const Numbers& betaAt) {
+// 16, 32 or 64. layerNorm(from, to, gamma, beta, eps) is the call.
+template <class In, class Parameter, class LayerNorm>
+void expectColumnNumbers(std::size_t cols, const Numbers& gammaAt, const Numbers& betaAt, LayerNorm layerNorm) {
   INFO(cols << " columns, gamma at " << gammaAt.offset << ", beta at " << betaAt.offset);
   const std::vector<Parameter> gammas = numbers<Parameter>(cols, 0.5), betas = numbers<Parameter>(cols, -2);
   const DeviceArray<Parameter> gamma(gammas, gammaAt.offset), beta(betas, betaAt.offset);
@@ -197,24 +208,46 @@ void expectColumnNumbers(std::size_t cols, const Numbers& gammaAt, const Numbers
       row[c] =
           row[c] * factor * (gammaAt.isAbsent ? 1 : toDouble(gammas[c])) + (betaAt.isAbsent ? 0 : toDouble(betas[c]));
   };
-  const auto call = [=](const In* in, float* out) { layerNormRows(in, out, 17, cols, scale, shift, 1e-3); };
+  const auto call = [=](const In* in, float* out) {
+    layerNorm(MatrixView{in, 17, cols}, MatrixView{out, 17, cols}, scale, shift, 1e-3);
+  };
   CHECK(errorOf<In, float>(17, cols, numbers<In>(17 * cols), 1, call, expected) <= 4e-6);
+}
+
+// By three kernels, one for each way to load the numbers of a vector's columns.
+template <class In, class Parameter>
+void expectShortColumnNumbers(const Numbers& gammaAt, const Numbers& betaAt) {
+  constexpr std::size_t COUNT = rowVector<In>;
+  const auto layerNorm = [](const auto& from, const auto& to, auto gamma, auto beta, double eps) {
+    layerNormShortRows(from, to, gamma, beta, eps);
+  };
+  for (const std::size_t cols : {std::size_t{3}, COUNT, 2 * COUNT - 1, 2 * COUNT, 2 * COUNT + 1, 3 * COUNT - 1,
+                                 4 * COUNT + 1, 15 * COUNT, 17 * COUNT + 1, 18 * COUNT + 3})
+    expectColumnNumbers<In, Parameter>(cols, gammaAt, betaAt, layerNorm);
 }
 
 TEST_CASE("Gamma and beta begin anywhere", "[rows]") {
   const Numbers absent{0, true};
-  for (const std::size_t cols : {3u, 8u, 15u, 16u, 17u, 23u, 31u, 33u, 255u, 1001u, 1005u, 2500u}) {
-    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {0}, {0});
-    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {1}, {1});
-    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {8}, {3});
-    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {5}, absent);
-    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, absent, {0});
-    expectColumnNumbers<__nv_bfloat16, double>(cols, {2}, {1});
-    expectColumnNumbers<float, float>(cols, {0}, {4});
-    expectColumnNumbers<float, __nv_bfloat16>(cols, {4}, {0});
-    expectColumnNumbers<std::int8_t, __nv_bfloat16>(cols, {0}, {8});
-    expectColumnNumbers<std::int8_t, __nv_bfloat16>(cols, {7}, {6});
+  const auto layerNorm = [](const auto& from, const auto& to, auto gamma, auto beta, double eps) {
+    layerNormRows(from, to, gamma, beta, eps);
+  };
+  for (const std::size_t cols : {3u, 8u, 15u, 16u, 17u, 23u, 31u, 33u, 255u, 1001u, 1004u, 1005u, 2500u}) {
+    expectColumnNumbers<float, float>(cols, {0}, {4}, layerNorm);
+    expectColumnNumbers<float, float>(cols, {1}, {3}, layerNorm);
+    expectColumnNumbers<float, float>(cols, {5}, absent, layerNorm);
+    expectColumnNumbers<float, float>(cols, absent, {0}, layerNorm);
   }
+  expectShortColumnNumbers<__nv_bfloat16, __nv_bfloat16>({0}, {0});
+  expectShortColumnNumbers<__nv_bfloat16, __nv_bfloat16>({1}, {1});
+  expectShortColumnNumbers<__nv_bfloat16, __nv_bfloat16>({8}, {3});
+  expectShortColumnNumbers<__nv_bfloat16, __nv_bfloat16>({5}, absent);
+  expectShortColumnNumbers<__nv_bfloat16, __nv_bfloat16>(absent, {0});
+  expectShortColumnNumbers<__nv_bfloat16, double>({2}, {1});
+  expectShortColumnNumbers<__nv_bfloat16, double>({2}, {4});
+  expectShortColumnNumbers<float, __nv_bfloat16>({4}, {0});
+  expectShortColumnNumbers<float, __nv_bfloat16>({1}, {6});
+  expectShortColumnNumbers<std::int8_t, __nv_bfloat16>({0}, {8});
+  expectShortColumnNumbers<std::int8_t, __nv_bfloat16>({7}, {6});
 }
 
 // Rows staged in shared memory: warps take up to three spans, of which the last has fewer rows.
@@ -234,8 +267,7 @@ void expectStagedNumbers(std::size_t cols, std::size_t offset) {
   const detail::NormMap<float, __nv_bfloat16, __nv_bfloat16, true, false> map{{gamma.data(), static_cast<int>(cols)},
                                                                               {beta.data(), static_cast<int>(cols)}};
   const auto normalise = [&](const MatrixView<const __nv_bfloat16>& rowsOf) {
-    detail::transformViews("test", cudaStream_t{}, rowsOf, to, detail::layerStatistic(from, 1e-3), map, INT_MAX,
-                           tuning);
+    transformStagedRows(rowsOf, to, detail::layerStatistic(from, 1e-3), map, tuning);
     return out.toHost();
   };
 
@@ -289,9 +321,17 @@ constexpr float largest = std::is_same_v<Out, std::int8_t>     ? 127
                           : std::is_same_v<Out, __nv_fp8_e4m3> ? 448
                                                                : 57344;
 
-// Each element within half a step of its number, and each scale exact.
-template <class In, class Out>
-void expectQuantised(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t block) {
+// quantizeRows of short rows, by three kernels.
+template <class In, class Out, class Scale>
+void quantizeShortRows(const MatrixView<const In>& in, const MatrixView<Out>& out, Scale* scales) {
+  using Value = detail::RowValueOf<In>;
+  transformShortRows(in, out, detail::QuantiseScale<Value, Out, Scale>{},
+                     detail::QuantiseMap<Value, Out, Scale>{scales});
+}
+
+// quantize(from, to, scales) is the call: each element within half a step of its number, and each scale exact.
+template <class In, class Out, class Quantize>
+void expectQuantised(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t block, Quantize quantize) {
   INFO(rows << " x " << cols << ", ld " << ld << ", blocks of " << block);
   const std::size_t blocks = (cols + block - 1) / block;
   const std::vector<In> values = numbers<In>(rows * ld);
@@ -300,10 +340,7 @@ void expectQuantised(std::size_t rows, std::size_t cols, std::size_t ld, std::si
   DeviceArray<float> scales(rows * blocks);
   const MatrixView<const In> from{in.data(), rows, cols, ld};
   const MatrixView<Out> to{out.data(), rows, cols};
-  if (block == cols)
-    quantizeRows(from, to, scales.data());
-  else
-    quantizeRowBlocks(from, to, scales.data());
+  quantize(from, to, scales.data());
   const std::vector<Out> results = out.toHost();
   const std::vector<float> factors = scales.toHost();
   int wrong = 0;
@@ -326,13 +363,17 @@ void expectQuantised(std::size_t rows, std::size_t cols, std::size_t ld, std::si
 }
 
 TEST_CASE("quantizeRows and quantizeRowBlocks", "[rows]") {
+  const auto ofRows = [](const auto& from, const auto& to, auto* scales) { quantizeRows(from, to, scales); };
+  const auto ofBlocks = [](const auto& from, const auto& to, auto* scales) { quantizeRowBlocks(from, to, scales); };
+  const auto ofShortRows = [](const auto& from, const auto& to, auto* scales) { quantizeShortRows(from, to, scales); };
   for (const std::size_t cols : {64u, 129u, 1000u, 1024u, 5000u}) {
-    expectQuantised<__nv_bfloat16, __nv_fp8_e4m3>(7, cols, cols, cols);
-    expectQuantised<float, std::int8_t>(7, cols, cols + 8, cols);
-    expectQuantised<float, __nv_fp8_e5m2>(7, cols, cols + 1, cols);
-    expectQuantised<__nv_bfloat16, __nv_fp8_e4m3>(7, cols, cols, 128);
-    expectQuantised<float, std::int8_t>(7, cols, cols + 3, 128);
+    expectQuantised<__nv_bfloat16, __nv_fp8_e4m3>(7, cols, cols, cols, ofRows);
+    expectQuantised<float, std::int8_t>(7, cols, cols + 8, cols, ofRows);
+    expectQuantised<__nv_bfloat16, __nv_fp8_e4m3>(7, cols, cols, 128, ofBlocks);
+    expectQuantised<float, std::int8_t>(7, cols, cols + 3, 128, ofBlocks);
   }
+  for (const std::size_t cols : shortColumns<float>)
+    expectQuantised<float, __nv_fp8_e5m2>(7, cols, cols + 1, cols, ofShortRows);
 }
 
 TEST_CASE("A row of zeros has the scale 1", "[rows]") {
@@ -352,7 +393,7 @@ void expectTinyRows() {
   const DeviceArray<float> in(std::vector<float>{NORMAL * TOP, -NORMAL, 0, below, -NORMAL, 0, tiniest, -tiniest, 0});
   DeviceArray<Out> out(9);
   DeviceArray<float> scales(3);
-  quantizeRows(in.data(), out.data(), 3, 3, scales.data());
+  quantizeShortRows(MatrixView{in.data(), 3, 3}, MatrixView{out.data(), 3, 3}, scales.data());
   CHECK(scales.toHost() == std::vector<float>{NORMAL, 1, 1});
   const std::vector<Out> results = out.toHost();
   for (std::size_t i = 0; i < 9; ++i) CHECK(static_cast<float>(results[i]) == (i == 0 ? TOP : i == 1 ? -1.0f : 0.0f));
@@ -368,11 +409,13 @@ TEST_CASE("A row of doubles has a scale that float can hold", "[rows]") {
   const DeviceArray<double> in(std::vector<double>{1e-40, -1e-41, 1e-300, 0});
   DeviceArray<std::int8_t> out(4);
   DeviceArray<float> scales(2);
-  quantizeRows(in.data(), out.data(), 2, 2, scales.data());
+  const MatrixView from{in.data(), 2, 2};
+  const MatrixView to{out.data(), 2, 2};
+  quantizeShortRows(from, to, scales.data());
   CHECK(scales.toHost() == std::vector<float>{1, 1});
   CHECK(out.toHost() == std::vector<std::int8_t>(4, 0));
   DeviceArray<double> wide(2);
-  quantizeRows(in.data(), out.data(), 2, 2, wide.data());
+  quantizeShortRows(from, to, wide.data());
   CHECK(wide.toHost()[1] == 1e-300 / 127);
   CHECK(out.toHost() == std::vector<std::int8_t>{127, -13, 127, 0});
 }
@@ -385,7 +428,7 @@ TEST_CASE("Infinities and NaN in a row that is quantised", "[rows]") {
   CHECK(scales.toHost() == std::vector<float>{INF, 2.0f / 127});
   CHECK(bytes.toHost() == std::vector<std::int8_t>{0, 0, 0, 0, 127, -64});
   DeviceArray<__nv_fp8_e4m3> numbers(6);
-  quantizeRows(in.data(), numbers.data(), 2, 3, scales.data());
+  quantizeShortRows(MatrixView{in.data(), 2, 3}, MatrixView{numbers.data(), 2, 3}, scales.data());
   const std::vector<__nv_fp8_e4m3> results = numbers.toHost();
   for (std::size_t i = 0; i < 6; ++i) {
     INFO(i);

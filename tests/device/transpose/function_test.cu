@@ -6,7 +6,6 @@
 
 #include <gpuopt/transpose.cuh>
 
-#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cstdint>
@@ -94,7 +93,6 @@ TEST_CASE("Casts between all sizes of numbers", "[transpose][sweep]") {
   checkFunction<double, float, WholeNumbers>(CastTo<float>{});
   checkFunction<float, __half, WholeNumbers>(CastTo<__half>{});
   checkFunction<__half, float, WholeNumbers>(CastTo<float>{});
-  checkFunction<__nv_bfloat16, float, WholeNumbers>(CastTo<float>{});
   checkFunction<unsigned char, float, WholeNumbers>(CastTo<float>{});
   checkFunction<float, unsigned char, WholeNumbers>(CastTo<unsigned char>{});
   checkFunction<unsigned char, unsigned short>(CastTo<unsigned short>{});
@@ -107,7 +105,6 @@ TEST_CASE("Functions within one type", "[transpose]") {
   checkFunction<float2, float2>(Conjugate{});
   checkFunction<Bytes12, Bytes12>(Reversed{});
   checkFunction<Bytes20, Bytes20>(Reversed{});
-  checkFunction<Bytes32, Bytes32>(Reversed{});
 }
 
 TEST_CASE("Functions between structures of different sizes", "[transpose][sweep]") {
@@ -121,10 +118,8 @@ TEST_CASE("The result is converted to the type of the output", "[transpose]") {
   checkFunction<unsigned short, float>(Halved{});
 }
 
-TEST_CASE("Lambdas, with and without a state", "[transpose]") {
-  const float factor = 0.25F;
+TEST_CASE("Lambdas with a state", "[transpose]") {
   unsigned mask = 0xF0F0F0F0u;  // a constant would not be captured
-  checkFunction<float, float, WholeNumbers>([factor] __host__ __device__(float x) { return factor * x; });
   checkFunction<unsigned, std::uint64_t>(
       [mask] __host__ __device__(unsigned x) { return std::uint64_t{x & mask} << 8; });
 }

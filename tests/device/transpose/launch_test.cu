@@ -13,13 +13,8 @@
 namespace gpuopt::test::launch_test {
 namespace {
 
-#ifdef GPUOPT_EMULATION  // a type for each kind of size
+// A type for each kind of size.
 #define ELEMENT_TYPES unsigned char, unsigned short, float, double, Bytes16, Bytes3, Bytes6, Bytes12, Bytes20, Bytes100
-#else
-#define ELEMENT_TYPES                                                                                                  \
-  unsigned char, unsigned short, float, double, Bytes16, Bytes3, Bytes6, Bytes12, Bytes20, Bytes24, Bytes32, Bytes100, \
-      Bytes128
-#endif
 
 using Sizes = std::vector<std::size_t>;
 

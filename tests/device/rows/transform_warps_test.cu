@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuopt::test::transform_join_test {
+namespace gpuopt::test::transform_warps_test {
 namespace {
 
 constexpr double EPS = 1e-3;
@@ -37,13 +37,11 @@ std::vector<T> transformed(const std::vector<T>& values, std::size_t rows, std::
                                                      detail::loadsColumns<Map>, 1 << 30, "test");
   const unsigned cluster = call.plan.request.hasClusters ? 2 : 1;
   call.plan.algorithm = detail::TransformAlgorithm::cluster;
-  call.plan.vectors = VECTORS;
   call.plan.cluster = cluster;
-  call.plan.threads = 128 / cluster;
-  call.plan.blocks = rows * cluster;
-  detail::launchTransform(call.plan,
-                          detail::RowTransform<T, T, Statistic, Map>{{call.shape}, from.data, to.data, statistic, map},
-                          nullptr, "test");
+  LaunchConfig config = detail::gridConfig(static_cast<int>(128 / cluster), rows * cluster, nullptr, "test");
+  config.cluster = cluster;
+  detail::launchBlocks<VECTORS>(
+      call.plan, detail::RowTransform<T, T, Statistic, Map>{{call.shape}, from.data, to.data, statistic, map}, config);
   return out.toHost();
 }
 
@@ -140,4 +138,4 @@ TEST_CASE("Infinities and NaN in softmax of joined warps", "[rows]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test::transform_join_test
+}  // namespace gpuopt::test::transform_warps_test
