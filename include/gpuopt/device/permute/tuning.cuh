@@ -38,7 +38,7 @@ struct PermuteTuning {
   }
 
   // Blocks of a multiprocessor that hide latency. Smaller elements take more instructions a byte.
-  static double residentBlocks(unsigned elementBytes) { return elementBytes == 1 ? 3 : 2; }
+  static double residentBlocks(unsigned elementBytes) { return elementBytes <= 2 ? 3 : 2; }
 };
 
 GPUOPT_DETAIL_END
