@@ -10,7 +10,6 @@
 #include <gpuopt/device/permute/tuning.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -148,6 +147,7 @@ class PermuteTilePlanner {
 
   const PermuteTilePlan& shape() const { return shape_; }
   std::size_t blocks() const { return blocks_; }
+  // Of a block, in shared memory.
   std::size_t sharedBytes() const {
     const std::size_t rows = parts_.elements / parts_.inRun;
     return tableBytes() + rows * pitch() + rows / pack() * skew() + 32;
@@ -178,14 +178,14 @@ class PermuteTilePlanner {
       const std::size_t tiles = tilesAlong(k);
       full *= static_cast<double>(r_.axis[k].extent) / static_cast<double>(tiles * parts_.part[k]);
     }
-    const double resident =
-        smallerOf(static_cast<double>(permuteBlocks(r_.outBytes)),
-                  static_cast<double>(sharedLimit_ + blockReserve) / static_cast<double>(sharedBytes() + blockReserve));
+    const auto limit = static_cast<double>(permuteBlocks(r_.outBytes));
     // Until the last blocks end, others have no work: the fewer bytes are under way at a time, the shorter.
-    const double underWay = resident * multiprocessors_ * bytes / static_cast<double>(r_.elements() * r_.inBytes);
+    const double underWay = smallerOf(limit, static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048)) *
+                            multiprocessors_ * bytes / static_cast<double>(r_.elements() * r_.inBytes);
+    const auto resident = static_cast<double>((sharedLimit_ + blockReserve) / (sharedBytes() + blockReserve));
     return (2 + rows + tuning_.blockCost * (1 + tuning_.smallTileBytes / bytes) / (bytes * full)) *
            (1 + tuning_.tailCost * underWay) /
-           smallerOf(1.0, std::floor(resident) / PermuteTuning::residentBlocks(r_.inBytes));
+           smallerOf(1.0, smallerOf(limit, resident) / PermuteTuning::residentBlocks(r_.inBytes));
   }
 
   // Whether all rows of the tile, and of all tiles, begin at 16-byte boundaries.
@@ -350,10 +350,10 @@ class PermuteTilePlanner {
                                              parts_.isInRun[k] ? shared_[k] : 0, r_.axis[k].in * signedOf(r_.inBytes)};
     shape_.outRowElements = static_cast<unsigned>(parts_.outRun);
     const unsigned bytes = shape_.outRowElements * r_.outBytes;
-    shape_.outBoundary = !isAligned(false) && r_.outBytes > 1 ? sectorBytes : 16;
-    shape_.outVectors =
-        packs() ? ceilDivide32(bytes, 16) + (isAligned(false) ? 0 : shape_.outBoundary / 16) : shape_.outRowElements;
     shape_.outGroups = fillsWords();
+    shape_.outBoundary = packs() && r_.outBytes > 1 && !shape_.outGroups ? sectorBytes : 16;
+    const auto step = static_cast<unsigned>(powerOfTwoIn(alignment(false) | shape_.outBoundary));
+    shape_.outVectors = packs() ? ceilDivide32(bytes + shape_.outBoundary - step, 16) : shape_.outRowElements;
     layOutThreads();
   }
 
@@ -378,7 +378,7 @@ class PermuteTilePlanner {
                         r_.outBytes,
                         packs(),
                         r_.onlyMoves,
-                        isAligned(false) ? 1 : periodOf(outToRow, shape_.outBoundary),
+                        periodOf(outToRow, shape_.outBoundary),
                         static_cast<unsigned>((element.shared == 0 ? element.global : element.shared) / inBytes),
                         static_cast<unsigned>(hasRows ? shape_.outRow[0].shared / inBytes : 0),
                         static_cast<unsigned>(outToRow / outBytes)};
