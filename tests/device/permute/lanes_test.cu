@@ -76,6 +76,16 @@ TEST_CASE("Lanes that gather words have few bank conflicts along rows of one axi
     }
 }
 
+TEST_CASE("Words are stored in runs of more than a line", "[permute]") {
+  for (const unsigned bytes : {4U, 8U})
+    for (const unsigned rowCount : {1U, 64U, 160U, 500U})
+      for (unsigned vectors = 1; vectors < 300; ++vectors) {
+        const PermuteOutRows rows{vectors, rowCount, bytes, true, true, 1, 4, 1, 225};
+        CAPTURE(bytes, rowCount, vectors);
+        CHECK(detail::PermuteLanesPlanner(rows).plan().lanes.divisor >= std::min(vectors, 16U));
+      }
+}
+
 TEST_CASE("Rows of equal misalignment follow one another", "[permute]") {
   const PermuteOutRows rows{31, 120, 4, true, true, 8, 15, 1, 225};
   const PermuteLanes by = detail::PermuteLanesPlanner(rows).plan();

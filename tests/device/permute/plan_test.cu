@@ -130,6 +130,22 @@ TEST_CASE("Lines of the input are fetched whole unless most of them is a gap", "
   CHECK_FALSE(fetchesLines({2048, 32, 1}));
 }
 
+TEST_CASE("A multiprocessor has room for the blocks that hide latency", "[permute]") {
+  const auto blocksOf = [](const detail::PermuteKernelPlan& plan) {
+    return (std::size_t{228} << 10) / (plan.sharedBytes + 1024);
+  };
+  const AxisNumbers cube{101, 101, 101, 101};
+  CHECK(blocksOf(planOf<float>(Layout::dense({75, 90, 87, 85}), Layout::dense({85, 90, 75, 87}), {3, 1, 0, 2})) == 2);
+  CHECK(blocksOf(planOf<std::uint16_t>(Layout::dense(cube), Layout::dense(cube), {2, 1, 3, 0})) == 3);
+}
+
+TEST_CASE("Vectors of output rows are counted from sectors on", "[permute]") {
+  const Layout in = Layout::dense({49, 57, 28, 10, 8, 8});
+  const auto tile = planOf<double>(in, Layout::dense({8, 28, 8, 57, 49, 10}), {4, 2, 5, 1, 0, 3}).tile;
+  CHECK(tile.outBoundary == 32);
+  CHECK(tile.outVectors == 66);  // 1040 bytes, which begin at a sector or in its middle
+}
+
 TEST_CASE("Small tensors move word by word", "[permute]") {
   CHECK(planned<float>({5, 5, 4}, {2, 1, 0}) ==
         "elements: a small tensor; 4 bytes along 4 (1 to 25), 5 (4 to 5), 5 (20 to 1)");

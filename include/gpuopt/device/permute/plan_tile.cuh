@@ -142,12 +142,16 @@ class PermuteTilePlanner {
     }
     parts_.choose(bestBytes, tuning_);
     layOut();
-    return sharedBytes_ <= sharedLimit_ && blocks_ < maxBlocks;
+    return sharedBytes() <= sharedLimit_ && blocks_ < maxBlocks;
   }
 
   const PermuteTilePlan& shape() const { return shape_; }
   std::size_t blocks() const { return blocks_; }
-  std::size_t sharedBytes() const { return sharedBytes_; }
+  // Of a block, in shared memory.
+  std::size_t sharedBytes() const {
+    const std::size_t rows = parts_.elements / parts_.inRun;
+    return tableBytes() + rows * pitch() + rows / pack() * skew() + 32;
+  }
 
   // The sectors that the rows of one tensor touch, in per cent of those that their bytes fill.
   std::size_t sectorPercent(bool ofIn) const {
@@ -160,6 +164,7 @@ class PermuteTilePlanner {
 
  private:
   static constexpr std::size_t maxBlocks = std::size_t{1} << 31;
+  static constexpr std::size_t blockReserve = 1024;  // bytes of shared memory that CUDA takes for each block
 
   // Bytes that take as long as the tile does, over the bytes of the tile.
   double costOf() const {
@@ -173,12 +178,14 @@ class PermuteTilePlanner {
       const std::size_t tiles = tilesAlong(k);
       full *= static_cast<double>(r_.axis[k].extent) / static_cast<double>(tiles * parts_.part[k]);
     }
-    const double resident = smallerOf(static_cast<double>(permuteBlocks(r_.outBytes)),
-                                      static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048));
+    const auto limit = static_cast<double>(permuteBlocks(r_.outBytes));
     // Until the last blocks end, others have no work: the fewer bytes are under way at a time, the shorter.
-    const double underWay = resident * multiprocessors_ * bytes / static_cast<double>(r_.elements() * r_.inBytes);
+    const double underWay = smallerOf(limit, static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048)) *
+                            multiprocessors_ * bytes / static_cast<double>(r_.elements() * r_.inBytes);
+    const auto resident = static_cast<double>((sharedLimit_ + blockReserve) / (sharedBytes() + blockReserve));
     return (2 + rows + tuning_.blockCost * (1 + tuning_.smallTileBytes / bytes) / (bytes * full)) *
-           (1 + tuning_.tailCost * underWay) / smallerOf(1.0, resident / PermuteTuning::residentBlocks(r_.inBytes));
+           (1 + tuning_.tailCost * underWay) /
+           smallerOf(1.0, smallerOf(limit, resident) / PermuteTuning::residentBlocks(r_.inBytes));
   }
 
   // Whether all rows of the tile, and of all tiles, begin at 16-byte boundaries.
@@ -206,7 +213,7 @@ class PermuteTilePlanner {
     layOutGrid();
     layOutInput();
     layOutOutput();
-    layOutShared();
+    shape_.bufferOffset = static_cast<unsigned>(tableBytes());
   }
 
   // Blocks that run at a time should take tiles that are neighbours in memory, of both tensors. But torn sectors of the
@@ -290,13 +297,15 @@ class PermuteTilePlanner {
       else
         shape_.part[shape_.partAxes++] = {Divisor(part), in, out}, shape_.parts *= part;
     }
-    const bool aligned = isAligned(true);
-    shape_.inVectors = ceilDivide32(shape_.inRowBytes + (aligned ? 0 : 30), 16);
+    shape_.inVectors = inVectors();
     shape_.inLines = fillsLines();
     shape_.inLanes = smallerOf(shape_.inVectors, permuteThreads);
     shape_.inRowStep = permuteThreads / shape_.inLanes;
     shape_.byInLanes = Divisor(shape_.inLanes);
-    layOutBanks(aligned);
+    shape_.inPitch = pitch();
+    shape_.inSkew.bytes = skew();
+    while ((1U << shape_.inSkew.shift) < pack()) ++shape_.inSkew.shift;
+    shape_.partBytes = shape_.inRows * shape_.inPitch + (shape_.inRows >> shape_.inSkew.shift) * shape_.inSkew.bytes;
   }
 
   // Whether lines of 128 bytes are worth fetching whole: rows of the input fill half of one, or have gaps between them
@@ -312,19 +321,19 @@ class PermuteTilePlanner {
   }
 
   bool packs() const { return r_.outBytes < 16 && r_.outAlign == r_.outBytes; }
+  unsigned pack() const { return packs() ? 16 / r_.outBytes : 1; }
 
-  // The elements of an output vector are in as many rows. Neighbouring vectors of a row then are 16 bytes apart, modulo
-  // the 128 bytes of all banks.
-  void layOutBanks(bool aligned) {
-    const unsigned pack = packs() ? 16 / r_.outBytes : 1;
-    shape_.inPitch = 16 * (shape_.inVectors + (aligned ? 0 : 1));
-    if (pack == 1) {
-      if (shape_.inPitch % 32 == 0) shape_.inPitch += 16;
-    } else {
-      while ((1U << shape_.inSkew.shift) < pack) ++shape_.inSkew.shift;
-      shape_.inSkew.bytes = (16 - pack * shape_.inPitch) % 128;
-    }
-    shape_.partBytes = shape_.inRows * shape_.inPitch + (shape_.inRows >> shape_.inSkew.shift) * shape_.inSkew.bytes;
+  // Bytes from input row to input row in shared memory, and more after every pack() rows: the elements of an output
+  // vector are in as many rows. Neighbouring vectors of a row then are 16 bytes apart, modulo the 128 bytes of all
+  // banks.
+  unsigned pitch() const {
+    const unsigned bytes = 16 * inVectors() + (isAligned(true) ? 0 : 16);
+    return pack() == 1 && bytes % 32 == 0 ? bytes + 16 : bytes;
+  }
+  unsigned skew() const { return pack() == 1 ? 0 : (16 - pack() * pitch()) % 128; }
+
+  unsigned inVectors() const {
+    return ceilDivide32(static_cast<unsigned>(parts_.inRun) * r_.inBytes + (isAligned(true) ? 0 : 30), 16);
   }
 
   void layOutOutput() {
@@ -341,10 +350,10 @@ class PermuteTilePlanner {
                                              parts_.isInRun[k] ? shared_[k] : 0, r_.axis[k].in * signedOf(r_.inBytes)};
     shape_.outRowElements = static_cast<unsigned>(parts_.outRun);
     const unsigned bytes = shape_.outRowElements * r_.outBytes;
-    shape_.outBoundary = !isAligned(false) && r_.outBytes > 1 ? sectorBytes : 16;
-    shape_.outVectors =
-        packs() ? ceilDivide32(bytes, 16) + (isAligned(false) ? 0 : shape_.outBoundary / 16) : shape_.outRowElements;
     shape_.outGroups = fillsWords();
+    shape_.outBoundary = packs() && r_.outBytes > 1 && !shape_.outGroups ? sectorBytes : 16;
+    const auto step = static_cast<unsigned>(powerOfTwoIn(alignment(false) | shape_.outBoundary));
+    shape_.outVectors = packs() ? ceilDivide32(bytes + shape_.outBoundary - step, 16) : shape_.outRowElements;
     layOutThreads();
   }
 
@@ -369,7 +378,7 @@ class PermuteTilePlanner {
                         r_.outBytes,
                         packs(),
                         r_.onlyMoves,
-                        isAligned(false) ? 1 : periodOf(outToRow, shape_.outBoundary),
+                        periodOf(outToRow, shape_.outBoundary),
                         static_cast<unsigned>((element.shared == 0 ? element.global : element.shared) / inBytes),
                         static_cast<unsigned>(hasRows ? shape_.outRow[0].shared / inBytes : 0),
                         static_cast<unsigned>(outToRow / outBytes)};
@@ -380,11 +389,9 @@ class PermuteTilePlanner {
     return boundary / static_cast<unsigned>(powerOfTwoIn(static_cast<std::uintptr_t>(step) | boundary));
   }
 
-  void layOutShared() {
-    const std::size_t tables =
-        sizeof(PermuteRow) * shape_.parts * (shape_.outRows + shape_.inRows) + sizeof(unsigned) * shape_.outRowElements;
-    shape_.bufferOffset = static_cast<unsigned>(roundUp(tables, 128));
-    sharedBytes_ = shape_.bufferOffset + std::size_t{shape_.parts} * shape_.partBytes + 32;
+  std::size_t tableBytes() const {
+    const std::size_t rows = parts_.elements / parts_.inRun + parts_.elements / parts_.outRun;
+    return roundUp(sizeof(PermuteRow) * rows + sizeof(unsigned) * parts_.outRun, 128);
   }
 
   const PermuteRequest& r_;
@@ -396,7 +403,6 @@ class PermuteTilePlanner {
   PermuteTilePlan shape_{};
   std::ptrdiff_t inOffset_ = 0;
   std::size_t blocks_ = 0;
-  std::size_t sharedBytes_ = 0;
 };
 
 GPUOPT_DETAIL_END
