@@ -51,8 +51,9 @@ function(gpuopt_use_sanitizers)
   endif()
 endfunction()
 
-# clang++, unlike g++, means signs by -Wconversion.
-set(warnings -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror)
+# clang++, unlike g++, means signs by -Wconversion, and by -Wall what a discarded `if constexpr` alone calls and `a() & b()`.
+set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror -Wno-sign-conversion -Wno-unneeded-internal-declaration
+  -Wno-bitwise-instead-of-logical)
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   gpuopt_use_sanitizers()
 endif()
