@@ -74,7 +74,7 @@ void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::s
 ///
 /// \param team the ranks
 /// \param in this rank's rows of the matrix in any form
-/// \param args what else the form has, then the operation; Plus unless given
+/// \param args the rest of that form, then the operation, Plus unless given
 /// \tparam Policy the library's own
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args>
 [[nodiscard]] std::string explainReduceColumns(Team& team, const In& in, const Args&... args) {

@@ -83,7 +83,7 @@ void reduceColumns(In&& in, Args&&... args) {
 /// `explainReduceColumns(in, rows, cols[, ld][, op])`, `explainReduceColumns(view[, op])`.
 ///
 /// \param in a matrix in any form
-/// \param args what else the form has, then the operation; Plus unless given
+/// \param args the rest of that form, then the operation, Plus unless given
 /// \tparam Policy the library's own
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args>
 [[nodiscard]] std::string explainReduceColumns(const In& in, const Args&... args) {

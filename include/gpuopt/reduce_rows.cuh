@@ -90,7 +90,7 @@ void reduceRows(In&& in, Args&&... args) {
 /// `explainReduceRows(in, rows, cols[, ld][, op])`, `explainReduceRows(view[, op])`.
 ///
 /// \param in a matrix in any form
-/// \param args what else the form has, then the operation; Plus unless given
+/// \param args the rest of that form, then the operation, Plus unless given
 /// \tparam Policy the library's own
 template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args>
 [[nodiscard]] std::string explainReduceRows(const In& in, const Args&... args) {

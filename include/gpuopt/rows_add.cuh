@@ -13,13 +13,13 @@
 ///
 /// **Deterministic**, the default: the same bits on every run, on every GPU and for every alignment. Each row of `out`
 /// is read, the rows for it are added in the order of the indices in float, or in double if a side has doubles, and it
-/// is written once, with one rounding to its type. Up to 6144 indices that is one launch without scratch memory, in
-/// which each block selects the indices of its rows. More indices are grouped by a stable sort by counting, in scratch
-/// memory of 20 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
-/// stream. From 256 MiB of rows of 64 to 1024 bytes on, of which 4 to 10 go to each row of `out` on average, their
-/// positions are first listed in 16 slots of each row of `out`, and only those of rows with more are grouped: about 200
-/// bytes more of scratch memory for each row of `out`. Sums are rounded once for each 2^24 indices, or 2^23 if they are
-/// listed. `out` has fewer than 2^32 rows.
+/// is written once, with one rounding to its type. Up to 6144 indices, unless 16384 vectors of 16 bytes or more go to
+/// each row of `out` on average, that is one launch without scratch memory, in which each block selects the indices of
+/// its rows. Other indices are grouped by a stable sort by counting, in scratch memory of 20 bytes for each index and
+/// 16 for each row of `out` that can be named, allocated in the order of the stream. From 256 MiB of rows of 64 to 1024
+/// bytes on, of which 4 to 10 go to each row of `out` on average, their positions are first listed in 16 slots of each
+/// row of `out`, and only those of rows with more are grouped: about 200 bytes more of scratch memory for each row of
+/// `out`. Sums are rounded once for each 2^24 indices, or 2^23 if they are listed. `out` has fewer than 2^32 rows.
 ///
 /// **Atomic**: each element is converted to the type of `out` and added by an atomic operation, in any order and with a
 /// rounding each: other bits each time. From sm_90 on, 16 bytes at a time. One launch without scratch memory. From

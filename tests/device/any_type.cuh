@@ -46,7 +46,7 @@ static_assert(!std::is_default_constructible_v<NoDefault> && std::is_copy_assign
 static_assert(!std::is_copy_assignable_v<ConstMember> && std::is_trivially_copyable_v<ConstMember>);
 static_assert(!std::is_default_constructible_v<Both> && !std::is_copy_assignable_v<Both>);
 
-// Each type costs minutes of compile time: the strictest one stands for all, natively of all sizes.
+// Each type costs minutes of compile time: the strictest one stands for all, and natively for large ones, too.
 #ifdef GPUOPT_EMULATION
 using AnySizes = std::tuple<Both, Large>;
 #else

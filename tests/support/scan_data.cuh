@@ -103,7 +103,7 @@ void checkScan(const ScanCase& c, Op op, A init) {
   REQUIRE((out.toHost() == expected));
 }
 
-/// All places, two of the four ways to scan: for elements and operations, since the ways do the same with all of them.
+/// All places, two of the four ways to scan: enough to test elements and operations, which all ways treat alike.
 template <bool ROWS, class In, class Out = In, class Op, class A>
 void checkTwoScans(std::size_t rows, std::size_t cols, Op op, A init) {
   for (const ScanCase& c : scanPlaces(rows, cols)) {

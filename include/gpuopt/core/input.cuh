@@ -27,7 +27,7 @@ struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
-// The plain pointer of what has one, or the iterator as it is.
+// The plain pointer behind `array` if there is one, otherwise the iterator itself.
 template <class A>
 auto unwrap(const A& array) {
   if constexpr (isAddress<A>)

@@ -296,11 +296,11 @@ inline constexpr bool isMatrix = isMatrixView<std::decay_t<M>> || isMdspan<std::
 template <class... Ms>
 using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
 
-// For pointers, objects that have one, iterators over memory, containers and spans.
+// For pointers, objects that hold one, iterators over memory, containers and spans.
 template <class... As>
 using EnableDense = std::enable_if_t<((isRange<As> || isAddress<std::decay_t<As>> || isMemory<std::decay_t<As>>)&&...)>;
 
-// The dense matrix at a pointer or in a container. Of sizes that overflow, what takes the view says what is wrong.
+// The dense matrix at a pointer or in a container. Sizes that overflow are reported by whatever takes the view.
 template <class A>
 auto denseView(A& array, std::size_t rows, std::size_t cols, const char* name, const char* function) {
   if constexpr (isRange<A>) {

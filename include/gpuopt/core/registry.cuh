@@ -17,8 +17,8 @@ GPUOPT_DETAIL_BEGIN
 template <class Key, class Value>
 class Registry {
  public:
-  /// The value of a key. Where there is none yet, make() gives it under the lock; or Value{} if maxEntries keys have
-  /// one.
+  /// The value of a key. If it has none yet, make() returns it, called under the lock. Value{} for a new key when
+  /// maxEntries keys have one.
   template <class Make>
   Value get(const Key& key, const Make& make, std::size_t maxEntries = static_cast<std::size_t>(-1)) {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -1,5 +1,5 @@
 /// \file
-/// Whether a device runs clusters of more blocks than eight, which need as many multiprocessors side by side.
+/// Whether a device runs clusters of more than eight blocks, which need as many multiprocessors side by side.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -22,7 +22,7 @@ struct KeptRun {
   OrderedMemory memory{0, up};
 };
 
-/// One in use. Whoever has it leaves no work in its streams that accesses its memory.
+/// Gives a run back when its user is done: by then no work in its streams may access its memory.
 struct GivesBack {
   void operator()(KeptRun* run) const noexcept;
 };

@@ -164,8 +164,8 @@ std::string wrongIn(const MinMax<A>& extremes, const ArgResult<A>& smallest, con
   return moments.count == line.size() && areSpecial ? "" : "moments of NaN or infinities";
 }
 
-/// Every statistic of every line of a matrix that the device reads through `in`. argMax of floats alone: from argMin it
-/// differs in what it compares.
+/// Every statistic of every line of a matrix that the device reads through `in`. argMax is checked with floats alone,
+/// since it differs from argMin only in the comparison.
 template <class Lines, class It, class T>
 void checkStatisticsOf(It in, const HostMatrix<T>& matrix, std::size_t offset = 0) {
   using A = detail::Extreme<DefaultAccumulator, const T*>;

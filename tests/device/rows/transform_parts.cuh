@@ -1,6 +1,6 @@
 /// \file
-/// Transforms of rows by some of their kernels: for types and statistics that others test by all of them, which a call
-/// of transformRows would instantiate.
+/// Transforms of rows by a few of their kernels. A call of transformRows would instantiate all of them, which other
+/// tests already cover.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,8 +18,8 @@ namespace gpuopt::test {
 template <class In>
 inline constexpr std::size_t rowVector = detail::rowVector<In>;
 
-/// The numbers of columns of rows that lanes take with a vector each. Whole rows have up to 32 vectors. Of others with
-/// 16 at most, lanes take all elements, of those with 18 or 19 the ends one by one.
+/// Numbers of columns with which each lane takes one vector of a row. Whole rows have up to 32 vectors. Of others,
+/// lanes take all elements of up to 16 vectors; of 18 or 19 vectors they take the ends one by one.
 template <class In>
 inline constexpr std::size_t shortColumns[] = {1, 16 * rowVector<In>, 15 * rowVector<In> + 1, 17 * rowVector<In> + 1};
 
@@ -34,7 +34,7 @@ inline LaunchConfig configOfPart(const detail::TransformPlan& plan) {
   return detail::gridConfig(static_cast<int>(plan.threads), plan.blocks, nullptr, "test");
 }
 
-/// Rows of few vectors: of all kernels three, one for each way to read a row.
+/// Rows of few vectors, by three kernels only, one for each way to read a row.
 template <class In, class Out, class Statistic, class Map>
 void transformShortRows(const MatrixView<const In>& in, const MatrixView<Out>& out, const Statistic& statistic,
                         const Map& map) {
@@ -45,7 +45,7 @@ void transformShortRows(const MatrixView<const In>& in, const MatrixView<Out>& o
   detail::launchLanes<1>(call.plan, transform, configOfPart(call.plan));
 }
 
-/// layerNormRows of such rows. Numbers of columns at aligned addresses have kernels of their own.
+/// layerNormRows of such rows. Aligned gamma and beta have kernels of their own.
 template <class In, class Out, class T>
 void layerNormShortRows(const MatrixView<const In>& in, const MatrixView<Out>& out, const T* gamma, const T* beta,
                         double eps) {

@@ -219,7 +219,8 @@ __device__ inline bool combineEnds(const Update& update, const unsigned (&keys)[
 }
 
 // Combines the words of neighbouring lanes with the same key: `first` is the word of a lane's first key, `last` that of
-// its last one, which gets the words of the lanes above. Whether the first key begins with the lane.
+// its last one, to which the words of the lanes above are added. Returns whether this lane is the first with its first
+// key.
 template <bool HAS_ENDS, class Update>
 __device__ inline bool combineLanes(const Update& update, unsigned firstKey, unsigned lastKey,
                                     typename Update::Word first, typename Update::Word& last) {
@@ -251,7 +252,7 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
                                  const KeyedValue<A> (&values)[COUNT]) {
   using Word = typename Update::Word;
   constexpr int RUN = runOf<COUNT>;
-  constexpr unsigned NOTHING = 1u << 31;  // a key of no word, as the one of each lane
+  constexpr unsigned NOTHING = 1u << 31;  // a key without a word, as noKey is
   const unsigned noKey = ~static_cast<unsigned>(laneIndex());
 #pragma unroll
   for (int begin = 0; begin < COUNT; begin += RUN) {

@@ -37,7 +37,7 @@ struct PermuteTuning {
     return bytes >= (bytes % 16 == 0 ? alignedRunBytes : unalignedRunBytes);
   }
 
-  // Blocks of a multiprocessor that hide latency; fewer take longer in proportion. Smaller elements take more
+  // Blocks that hide latency on a multiprocessor; fewer take longer in proportion. Smaller elements take more
   // instructions a byte: two blocks of halves take longer than three by up to a fifth (H200, 2026-11-28).
   static double residentBlocks(unsigned elementBytes) { return elementBytes == 1 ? 3 : elementBytes == 2 ? 2.2 : 2; }
 };

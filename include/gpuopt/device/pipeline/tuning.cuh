@@ -11,7 +11,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Sums of a gigabyte of pinned memory reach 0.988 of the link by chunks of 16 MiB, 0.962 by 4 MiB (H200, 2026-11-23).
+// Sums of a gigabyte of pinned memory reach 0.986 of the link by chunks of 16 MiB, 0.963 by 4 MiB (H200, 2026-11-28).
 inline constexpr std::size_t maxChunkBytes = std::size_t{16} << 20;
 
 // With a sink, chunks of 4 MiB: the slots of both ends stay in the processor's caches. 512 MiB of pageable memory both
@@ -25,7 +25,7 @@ inline constexpr std::size_t minChunkBytes = std::size_t{2} << 20;
 inline constexpr std::size_t unknownLength = static_cast<std::size_t>(-1);
 
 // A short stream has shorter chunks: its first copy and its last overlap with nothing. Of 64 MiB both ways, chunks of
-// 4 MiB are 1.12 times as fast as of 16 MiB (H200, 2026-11-23). It depends on the length alone, because the bits of
+// 4 MiB are 1.11 times as fast as of 16 MiB (H200, 2026-11-28). It depends on the length alone, because the bits of
 // sums depend on it.
 constexpr std::size_t chunkBytesFor(std::size_t totalBytes, bool hasSink) {
   const std::size_t limit = hasSink ? maxSinkChunkBytes : maxChunkBytes;

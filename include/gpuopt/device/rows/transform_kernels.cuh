@@ -27,8 +27,8 @@ inline constexpr int stagedTransformBlocksPerSm = !KEEPS_NUMBERS                
                                                   : ELEMENTS > int{stagedElements} ? 2
                                                                                    : 0;
 inline constexpr int blockTransformBlock = 512;
-// Vectors of a thread of a cluster up to which rows are few, and registers suffice for what warps join, and for what
-// their columns have.
+// The most vectors of a thread of a cluster where rows are few, and where registers suffice for what warps join and for
+// the numbers of the columns.
 inline constexpr int joinedVectors = 2;
 
 // The vectors of a thread: from `begin` on, `step` apart.

@@ -19,9 +19,9 @@ struct TransferTier {
   std::size_t slotBytes;
 };
 
-// Measured on an H200 with 16 cores, benchmarks/results/h200/transfer_bench.csv: cudaMemcpy of 64 MiB takes 4.4 times
-// as long up, 2.4 times down. Hosts differ by a quarter. A copy costs the thread that queues it 4 us and the engine 3
-// us, so slots below 128 KiB pay off only where every region has a slot of its own.
+// Measured on an H200 with 16 cores. In benchmarks/results/h200/transfer_bench.csv, cudaMemcpy of 64 MiB takes 5.5
+// times as long up, 2.7 times as long down. Hosts differ by a quarter. A copy costs the thread that queues it 4 us and
+// the engine 3 us, so slots below 128 KiB pay off only where every region has a slot of its own.
 inline constexpr TransferTier uploadTiers[] = {{32 * KIB, 0, 0},
                                                {64 * KIB, 1, 64 * KIB},
                                                {256 * KIB, 0, 0},
