@@ -165,10 +165,11 @@ endfunction()
 # which all of its headers include, precompiled: a seventh of the time for a short program. For emulated targets without
 # definitions or options of their own.
 if(GPUOPT_EMULATED)
-  add_library(gpuopt_scheduler OBJECT EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/emulation/scheduler.cpp")
+  set(source "${PROJECT_SOURCE_DIR}/emulation/scheduler.cpp")
+  set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS -O2)
+  add_library(gpuopt_scheduler OBJECT EXCLUDE_FROM_ALL "${source}")
   target_link_libraries(gpuopt_scheduler PRIVATE gpuopt_development)
   gpuopt_emulate(gpuopt_scheduler)
-  target_compile_options(gpuopt_scheduler PRIVATE -O2)
 
   file(CONFIGURE OUTPUT precompiled.cpp CONTENT "// A source that is compiled with the precompiled header.\n")
   add_library(gpuopt_precompiled OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp")
