@@ -105,7 +105,7 @@ TEST_CASE("Every form of a call with containers", "[transpose]") {
   DeviceArray<int> data(ROWS * COLS);
   transpose(Address<const int>{in.data()}, Address<int>{data.data()}, ROWS, COLS);
   CHECK(same(data.toHost(), transposed<int>()));
-  transposeInPlace(Address<int>{data.data()}, COLS, ROWS);
+  transposeInPlace(Address<int>{data.data()}, COLS, ROWS, stream);
   transposeInPlace(data, ROWS, COLS, stream);
   stream.wait();
   CHECK(same(data.toHost(), transposed<int>()));
