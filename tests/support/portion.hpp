@@ -8,10 +8,10 @@
 
 namespace gpuopt::test {
 
-/// A series of cases, of which one in GPUOPT_TEST_EVERY runs: each on a GPU, and one in three on the emulated device, which
-/// takes a thousand times as long; sanitizers ask for fewer. The first one always runs: a series that is static in a
-/// function template has one case of each type at least. A prime picks cases from every part of loops within loops, others
-/// in each lane order.
+/// A series of cases, of which one in GPUOPT_TEST_EVERY runs: each on a GPU, and one in three on the emulated device,
+/// which takes a thousand times as long; sanitizers ask for fewer. The first one always runs: a series that is static
+/// in a function template has one case of each type at least. A prime picks cases from every part of loops within
+/// loops, others in each lane order.
 class Series {
  public:
   bool runsNext() { return number_++ % every() == 0; }
