@@ -4,6 +4,7 @@
 compiler=$1
 shift 2
 # clang++ would take an old precompiled header for the source of the new one.
+last=
 for argument; do
   case "$last $argument" in "-o "*.gch) rm -f "$argument" ;; esac
   last=$argument
